@@ -39,8 +39,9 @@ os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"
 # jsonschema, which nbformat imports, would build parsers of addresses: a second of every process, for nothing
 sys.modules.setdefault("rfc3987_syntax", None)
 
-# tests of one package use the helpers of another's
-sys.path.append(str(Path(__file__).parent / "rnncourse"))
+# tests of one package use the helpers of another's, and tables and programs
+for folder in ("rnncourse", "kernels", "fixtures"):
+    sys.path.append(str(Path(__file__).parent / folder))
 
 SLOWEST = (
     "test_browser",

@@ -204,17 +204,6 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
         _ = cuda.no_such_word
 
 
-def test_the_lane_is_that_of_the_thread_which_asks():
-    @cuda.jit
-    def lanes(out):
-        out[cuda.grid(1)] = cuda.laneid
-
-    out = np.zeros(64, np.int32)
-    with unwatched():
-        lanes[1, 64](out)
-    np.testing.assert_array_equal(out, np.arange(64) % 32)
-
-
 def test_a_measurement_runs_the_kernel_once_between_two_events():
     @cuda.jit
     def add_one(a):

@@ -54,65 +54,6 @@ def test_the_page_has_the_table():
     assert gpu_results.markdown() in page
 
 
-@BOTH
-def test_a_generator_of_random_numbers_wraps_at_64_bits(checks):
-    @cuda.jit
-    def mix(seed, out):
-        i = cuda.grid(1)
-        z = seed + i * 0x9E3779B97F4A7C15
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9
-        for round_number in range(3):
-            z = z * 31 + round_number
-        low, high = z, 1
-        for _ in range(100):
-            low, high = high, low + high
-        out[i] = (high >> 7) % 1000
-
-    def wrap(value):
-        return (value + 2**63) % 2**64 - 2**63
-
-    expected = []
-    for i in range(6):
-        z = wrap(-7 + i * 0x9E3779B97F4A7C15)
-        z = wrap((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9)
-        for round_number in range(3):
-            z = wrap(z * 31 + round_number)
-        low = z
-        high = 1
-        for _ in range(100):
-            low, high = high, wrap(low + high)
-        expected.append((high >> 7) % 1000)
-    out = np.zeros(6, np.int64)
-    with cuda.settings(checks=checks):
-        mix[1, 6](-7, out)
-    np.testing.assert_array_equal(out, expected)
-
-
-def test_a_device_function_wraps_what_it_is_given():
-    @cuda.jit(device=True)
-    def step(x):
-        x ^= x << 21
-        x ^= x >> 35
-        return x ^ (x << 4)
-
-    @cuda.jit
-    def kernel(out):
-        state = 1234567
-        for _ in range(9):
-            state = step(state)
-        out[0] = state // 1000
-
-    state = 1234567
-    wrap = lambda value: (value + 2**63) % 2**64 - 2**63
-    for _ in range(9):
-        state = wrap(state ^ wrap(state << 21))
-        state ^= state >> 35
-        state = wrap(state ^ wrap(state << 4))
-    out = np.zeros(1, np.int64)
-    kernel[1, 1](out)
-    assert out[0] == state // 1000
-
-
 @pytest.mark.parametrize(
     ("expression", "values", "expected"),
     [

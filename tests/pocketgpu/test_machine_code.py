@@ -239,6 +239,7 @@ def test_no_loop_of_lessons_solutions_or_tests_waits_by_a_load_but_where_it_is_t
         *LESSONS,
         *ROOT.glob("solutions/source/*/*.py"),
         *ROOT.glob("tests/*.py"),
+        *ROOT.glob("tests/kernels/*.py"),
         *ROOT.glob("tests/*/test_*.py"),
     ]
     functions = {path.name: names for path in paths if (names := weak_polls(path))}

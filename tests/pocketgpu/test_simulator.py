@@ -11,23 +11,6 @@ from values_in import holds
 from pocketgpu import simulator as cuda
 
 
-@BOTH
-def test_every_thread_of_three_dimensions_finds_its_own_place(checks):
-    @cuda.jit
-    def place(out):
-        x, y, z = cuda.grid(3)
-        i, j, k = cuda.threadIdx, cuda.blockIdx, cuda.blockDim
-        assert (x, y, z) == (j.x * k.x + i.x, j.y * k.y + i.y, j.z * k.z + i.z)
-        assert (x, y) == cuda.grid(2)
-        assert x == cuda.grid(1)
-        out[z, y, x] += 1 + cuda.laneid
-
-    out = np.zeros((6, 4, 10), np.int64)
-    assert not run(place, (5, 2, 3), (2, 2, 2), out, checks=checks)
-    lanes = np.arange(8).reshape(2, 2, 2)
-    np.testing.assert_array_equal(out, 1 + np.tile(lanes, (3, 2, 5)))
-
-
 def test_sizes_of_grid_and_block_are_those_of_the_launch():
     @cuda.jit
     def sizes(out):
@@ -72,25 +55,6 @@ def test_jit_takes_what_numbas_takes(decorate):
     run(kernel, 2, 2, a)
     assert a.all()
     assert kernel.py_func is one
-
-
-@BOTH
-def test_device_functions_run_inside_kernels_and_may_use_every_word(checks):
-    @cuda.jit(device=True, inline=True)
-    def mine():
-        return cuda.grid(1)
-
-    @cuda.jit("float32(float32)", device=True)
-    def twice(x):
-        return 2 * x + mine()
-
-    @cuda.jit
-    def kernel(a):
-        a[mine()] = twice(a[mine()])
-
-    a = np.ones(6, np.float32)
-    run(kernel, 3, 2, a, checks=checks)
-    np.testing.assert_array_equal(a, 2 + np.arange(6))
 
 
 def test_forall_starts_at_least_as_many_threads_as_asked_for():
@@ -169,17 +133,6 @@ def test_an_error_of_the_kernel_itself_says_in_which_thread_it_happened():
 
     with pytest.raises(KeyError, match=r"tid=\[1, 0, 0\] ctaid=\[1, 0, 0\]: no such thing"):
         run(wrong, 2, 4)
-
-
-def test_overflow_is_as_quiet_as_on_a_gpu_even_after_waiting():
-    @cuda.jit
-    def overflow(a):
-        cuda.syncthreads()
-        a[cuda.grid(1)] *= np.float32(1e30)
-
-    a = np.full(4, 1e30, np.float32)
-    run(overflow, 1, 4, a)
-    assert np.isinf(a).all()
 
 
 def test_math_keeps_float32_and_does_not_raise():

@@ -4,7 +4,6 @@ import gc
 import weakref
 
 import numpy as np
-import pytest
 from launches import line_of, run
 from numba import int32
 from values_in import holds
@@ -44,20 +43,6 @@ def test_two_barriers_in_two_branches_are_told_with_both_lines():
     assert (finding.thread, finding.other_thread) == ((0, 0, 0), (5, 0, 0))
 
 
-def test_a_flag_that_nobody_sets_is_a_deadlock_that_names_who_waits():
-    @cuda.jit
-    def forgotten(flag):
-        if cuda.blockIdx.x == 1 and cuda.threadIdx.x == 0:
-            while cuda.atomic.add(flag, 0, 0) == 0:
-                pass
-        cuda.syncthreads()
-
-    (finding,) = run(forgotten, 2, 4, np.zeros(1, np.int32))
-    assert finding.kind == "deadlock"
-    assert holds(finding.message, "1", "1", "2")
-    assert holds(finding.message, "thread 0", "block 1", str(line_of(forgotten, "atomic")))
-
-
 def test_a_whole_block_that_looks_between_barriers_is_a_deadlock_too():
     @cuda.jit
     def forgotten(flag):
@@ -88,42 +73,6 @@ def test_more_blocks_than_the_device_holds_cannot_wait_for_one_another():
     assert holds(finding.message, "40", "40", "41")
 
 
-def test_a_lane_that_misses_a_shuffle_is_a_deadlock():
-    @cuda.jit
-    def some(out):
-        if cuda.laneid < 8:
-            out[cuda.laneid] = cuda.shfl_sync(0xFFFFFFFF, cuda.laneid, 0)
-        cuda.syncthreads()
-
-    (finding,) = run(some, 1, 32, np.zeros(8, np.int32))
-    assert finding.kind == "deadlock"
-    assert holds(finding.message, "0", "0", "7", "shfl_sync")
-
-
-def test_waiting_by_plain_loads_is_told_instead_of_running_for_ever():
-    @cuda.jit
-    def plain(flag):
-        if cuda.threadIdx.x == 0:
-            while flag[0] == 0:
-                pass
-        else:
-            flag[0] = 1
-
-    (finding,) = run(plain, 1, 2, np.zeros(1, np.int32))
-    assert finding.kind == "deadlock"
-    assert finding.line == line_of(plain, "while flag")
-    assert "cuda.atomic.add" in finding.message
-    assert "ldcv" not in finding.message
-
-
-@cuda.jit(device=True)
-def first_above(table, limit):
-    k = 0
-    while table[k] <= limit:
-        k += 1
-    return k
-
-
 def test_a_loop_whose_rounds_change_nothing_is_noticed_soon():
     @cuda.jit
     def poll(flag, limits):
@@ -136,50 +85,6 @@ def test_a_loop_whose_rounds_change_nothing_is_noticed_soon():
 
     (finding,) = run(poll, 1, 2, np.zeros(1, np.int32), np.arange(2), events=20_000)
     assert finding.kind == "deadlock"
-
-
-@pytest.mark.parametrize("rounds", [90, 999, 1_000])
-def test_loops_that_are_alike_may_follow_one_another(rounds):
-    @cuda.jit
-    def searches(table, out):
-        for k in range(out.size):
-            out[k] = first_above(table, rounds - 1)
-            out[k] += first_above(table, rounds - 1)
-
-    out = np.zeros(40)
-    assert not run(searches, 1, 1, np.arange(rounds + 1), out)
-    assert out.tolist() == [2 * rounds] * 40
-
-
-def test_rounds_of_a_for_that_leave_the_names_alike_are_no_waiting():
-    @cuda.jit
-    def searches(x, table, out):
-        matches = 0
-        for v in x:
-            for k in range(table.size):
-                if table[k] == v:
-                    matches += 1
-        for v in x:
-            k = 0
-            while k < table.size:
-                if table[k] == v:
-                    matches += 1
-                k += 1
-        for _weight in (0.5, 0.5, 0.5):
-            k = 0
-            while k < 1000:
-                matches += x[k] > 0
-                k += 1
-        for i in range(3):
-            i = 0
-            while i < 1000:
-                matches += x[i] > 0
-                i += 1
-        out[0] = matches + 1
-
-    out = np.zeros(1)
-    assert not run(searches, 1, 1, np.zeros(3000), np.arange(1.0, 11), out)
-    assert out[0] == 1
 
 
 def test_a_launch_that_has_ended_keeps_none_of_its_arrays():
@@ -198,16 +103,3 @@ def test_a_launch_that_has_ended_keeps_none_of_its_arrays():
     del x
     gc.collect()
     assert reference() is None
-
-
-def test_many_loads_that_lead_somewhere_are_no_spinning():
-    @cuda.jit
-    def long(table, out):
-        total = 0.0
-        for step in range(400_000):
-            total += table[step % 100]
-        out[0] = total
-
-    out = np.zeros(1)
-    assert not run(long, 1, 1, np.ones(100), out)
-    assert out[0] == 400_000

@@ -73,21 +73,6 @@ def test_compare_and_swap_stores_only_over_what_was_expected():
     assert old.tolist() == [5, 9, 3]
 
 
-@BOTH
-def test_loads_and_stores_with_hints_move_the_same_values(checks):
-    @cuda.jit
-    def copy(a, b):
-        i = cuda.grid(1)
-        loads = cuda.ldca, cuda.ldcg, cuda.ldcs, cuda.ldlu, cuda.ldcv
-        stores = cuda.stcg, cuda.stcs, cuda.stwb, cuda.stwt, cuda.stcg
-        for row in range(5):
-            stores[row](b, (row, i), loads[row](a, i))
-
-    a, b = np.arange(6.0), np.zeros((5, 6))
-    assert not run(copy, 2, 3, a, b, checks=checks)
-    np.testing.assert_array_equal(b, np.tile(a, (5, 1)))
-
-
 @pytest.mark.parametrize(
     ("word", "argument", "expected"),
     [

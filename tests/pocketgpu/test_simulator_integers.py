@@ -119,53 +119,6 @@ def test_what_a_conversion_of_an_argument_wraps_is_computed_in_64_bits(name, m, 
     assert out[0] == eval(operation, exact)
 
 
-def test_numba_types_convert_as_those_of_numpy_do():
-    @cuda.jit
-    def hashes(signed, unsigned):
-        i = cuda.grid(1)
-        signed[i] = int32(i * 1103515245 + 12345)
-        unsigned[i] = uint32(i * 2654435761)
-
-    signed, unsigned = np.zeros(64, np.int64), np.zeros(64, np.int64)
-    hashes[2, 32](signed, unsigned)
-    i = np.arange(64)
-    np.testing.assert_array_equal(signed, (i * 1103515245 + 12345).astype(np.int32))
-    np.testing.assert_array_equal(unsigned, i * 2654435761 % 2**32)
-
-
-def test_a_type_of_integers_is_still_a_dtype():
-    @cuda.jit
-    def through_shared(x, same):
-        box = cuda.shared.array(32, np.int32)
-        own = cuda.local.array(2, uint32)
-        t = cuda.threadIdx.x
-        own[0] = t
-        box[t] = own[0]
-        cuda.syncthreads()
-        x[t] = box[31 - t]
-        same[t] = x.dtype == np.int32
-
-    x, same = np.zeros(32, np.int32), np.zeros(32, np.int32)
-    through_shared[1, 32](x, same)
-    np.testing.assert_array_equal(x, np.arange(32)[::-1])
-    assert same.all()
-
-
-def test_a_hash_of_an_index_picks_an_element_without_a_finding():
-    @cuda.jit
-    def scatter(bins):
-        h = np.uint32(cuda.grid(1) * 2654435761)
-        h = np.uint32(h ^ (h >> 15))
-        cuda.atomic.add(bins, h % bins.size, 1)
-
-    bins = np.zeros(16, np.int32)
-    report = cuda.observe(scatter, 4, 64, bins)
-    h = np.arange(256) * 2654435761 % 2**32
-    expected = np.bincount((h ^ (h >> 15)) % 16, minlength=16)
-    assert report.findings == ()
-    np.testing.assert_array_equal(bins, expected)
-
-
 def test_an_index_that_overflows_32_bits_is_out_of_bounds():
     @cuda.jit
     def far(x):
@@ -229,23 +182,6 @@ def test_functions_of_numpy_take_numbers_of_64_bits_without_a_sign(name):
     result = np.zeros_like(want)
     compute[1, 4](a, b, result)
     assert (result == want).all()
-
-
-def test_a_truth_value_divides_as_the_number_that_it_is():
-    @cuda.jit
-    def divide(flags, quotients, floors, rests):
-        i = cuda.grid(1)
-        quotients[i] = 3.5 / flags[i]
-        floors[i] = 7 // flags[i]
-        rests[i] = 3.5 % flags[i]
-
-    quotients, rests = np.zeros((2, 2))
-    floors = np.zeros(2, np.int64)
-    divide[1, 2](np.array([False, True]), quotients, floors, rests)
-    assert quotients.tolist() == [np.inf, 3.5]
-    assert floors.tolist() == [0, 7]  # Numba: an integer divided by zero gives 0
-    assert np.isnan(rests[0])
-    assert rests[1] == 0.5
 
 
 @pytest.mark.parametrize(

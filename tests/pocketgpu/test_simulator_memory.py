@@ -3,40 +3,10 @@
 import numpy as np
 import pytest
 from launches import BOTH, run
-from numba import float32, from_dtype, int32
+from numba import float32, int32
 
 from pocketgpu import simulator as cuda
 from pocketgpu.cuda import observe
-
-POINT = np.dtype([("x", np.float32), ("n", np.int32), ("v", np.float64, 2)])
-
-
-@BOTH
-def test_shared_arrays_are_one_for_each_place_and_block(checks):
-    @cuda.jit
-    def kernel(out):
-        first, second = cuda.shared.array(4, int32), cuda.shared.array(4, int32)
-        t = cuda.threadIdx.x
-        first[t], second[t] = cuda.blockIdx.x, 10 * t
-        cuda.syncthreads()
-        out[cuda.grid(1)] = first[3 - t] + second[3 - t]
-
-    out = np.zeros(8, np.int32)
-    assert not run(kernel, 2, 4, out, checks=checks)
-    assert out.tolist() == [30, 20, 10, 0, 31, 21, 11, 1]
-
-
-@BOTH
-def test_dynamic_shared_arrays_are_all_the_same_memory(checks):
-    @cuda.jit
-    def kernel(out):
-        words, halves = cuda.shared.array(0, np.uint32), cuda.shared.array(0, np.uint16)
-        words[cuda.threadIdx.x] = 0x20001
-        out[cuda.threadIdx.x] = 10 * halves.size + halves[2 * cuda.threadIdx.x + 1]
-
-    out = np.zeros(2, np.int32)
-    assert not run(kernel, 1, 2, out, shared=8, checks=checks)
-    assert out.tolist() == [42, 42]
 
 
 @BOTH
@@ -49,55 +19,6 @@ def test_memory_that_nobody_wrote_is_poisoned(checks):
     assert not run(kernel, 1, 1, floats, integers, checks=checks)
     assert np.isnan(floats[0])
     assert integers.view(np.uint32)[0] == 0xCDCDCDCD
-
-
-@BOTH
-def test_local_arrays_belong_to_one_thread_and_constants_to_all(checks):
-    table = np.array([3.0, 1.0, 4.0])
-
-    @cuda.jit
-    def kernel(out):
-        mine, constant = cuda.local.array((2, 2), float32), cuda.const.array_like(table)
-        mine[1, 0] = cuda.grid(1)
-        cuda.syncthreads()
-        out[cuda.grid(1)] = mine[1, 0] + constant[cuda.grid(1)]
-
-    out = np.zeros(3, np.float32)
-    assert not run(kernel, 1, 3, out, checks=checks)
-    assert out.tolist() == [3, 2, 6]
-
-
-@BOTH
-def test_records_are_read_and_written_by_field(checks):
-    @cuda.jit
-    def kernel(points, one):
-        i = cuda.grid(1)
-        points[i].x = 2 * points[i]["x"] + one.x
-        points["n"][i] = points.n[i] + 1
-        points[i].v[1] = i
-
-    points = np.zeros(3, POINT)
-    points["x"] = 1, 2, 3
-    one = np.zeros(1, POINT)
-    one["x"] = 0.5
-    assert not run(kernel, 1, 3, points, one[0], checks=checks)
-    assert points["x"].tolist() == [2.5, 4.5, 6.5]
-    assert points["n"].tolist() == [1, 1, 1]
-    assert points["v"].tolist() == [[0, 0], [0, 1], [0, 2]]
-
-
-@BOTH
-def test_slices_and_other_shapes_are_the_same_memory(checks):
-    @cuda.jit
-    def kernel(a):
-        row = a[cuda.grid(1)]
-        row[0] = a.shape[1] + a.ndim
-        row[1:][0] = a.T[0, 0] if False else len(row)
-        a.reshape(8)[3] = a.ravel()[0]
-
-    a = np.zeros((2, 4))
-    assert not run(kernel, 1, 2, a, checks=checks)
-    assert a.tolist() == [[6, 4, 0, 6], [6, 4, 0, 0]]
 
 
 @BOTH
@@ -115,84 +36,6 @@ def test_narrow_integers_are_widened_as_soon_as_they_are_loaded(checks, dtype):
     assert not run(kernel, 1, 2, a, out, checks=checks)
     assert out.tolist() == [-20, -20]
     np.testing.assert_array_equal(a[:, 1], np.array([240, 240], np.int64).astype(dtype))
-
-
-def test_integers_too_large_for_an_element_keep_their_low_bits():
-    @cuda.jit
-    def kernel(a):
-        a[0] = np.int64(2**32 + 5)
-        a[1] = a[0] * 2
-
-    a = np.zeros(2, np.int32)
-    assert not run(kernel, 1, 1, a)
-    assert a.tolist() == [5, 10]
-
-
-def test_a_record_type_may_be_shared():
-    record = from_dtype(POINT)
-
-    @cuda.jit
-    def kernel(out):
-        points = cuda.shared.array(2, record)
-        point = points[cuda.threadIdx.x]
-        point.x = cuda.threadIdx.x + 1
-        point["n"] = 5
-        cuda.syncthreads()
-        out[cuda.threadIdx.x] = points[1 - cuda.threadIdx.x].x * point.n
-
-    out = np.zeros(2, np.float32)
-    assert not run(kernel, 1, 2, out)
-    assert out.tolist() == [10, 5]
-    assert not observe(kernel, 1, 2, out).findings
-
-
-def test_threads_may_write_different_fields_of_one_record_and_copy_records():
-    @cuda.jit
-    def kernel(points):
-        if cuda.threadIdx.x:
-            points[0].x = 3
-        else:
-            points[0].n = 4
-        cuda.syncthreads()
-        if cuda.threadIdx.x:
-            points[1] = points[0]
-
-    points = np.zeros(2, POINT)
-    assert not observe(kernel, 1, 2, points).findings
-    assert points["x"].tolist() == [3, 3]
-    assert points["n"].tolist() == [4, 4]
-
-
-def test_a_slice_that_is_filled_is_written():
-    @cuda.jit
-    def kernel(out):
-        own = cuda.local.array((2, 3), float32)
-        own[:] = 2
-        own[1, 1:] = 5
-        out[cuda.grid(1), :] = own[0, 0] + own[1, 2]
-
-    out = np.zeros((4, 2), np.float32)
-    assert not observe(kernel, 1, 4, out).findings
-    assert (out == 7).all()
-
-
-@BOTH
-def test_a_field_may_have_a_name_of_numpys_or_of_the_simulators(checks):
-    cluster = np.dtype([("label", np.int32), ("sum", np.float64), ("T", np.float64), ("owner", np.int32)])
-
-    @cuda.jit
-    def kernel(clusters, x):
-        i = cuda.grid(1)
-        own = clusters[i]
-        own.sum += x[i]
-        own.label = own.owner + 1
-        clusters[i].T = 2 * clusters[i].sum + clusters.label[i]
-
-    clusters = np.zeros(3, cluster)
-    clusters["owner"] = [4, 5, 6]
-    assert not run(kernel, 1, 3, clusters, np.array([1.0, 2, 3]), checks=checks)
-    assert clusters["label"].tolist() == [5, 6, 7]
-    assert clusters["T"].tolist() == [7, 10, 13]
 
 
 def test_packed_records_are_read_byte_by_byte_but_for_atomics_and_odd_places():

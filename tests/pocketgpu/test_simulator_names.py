@@ -24,48 +24,6 @@ def reserve(x, taken, out):
         out[place] = x[i] + second - 2 * first
 
 
-@cuda.jit(device=True)
-def chosen(which, value, other):
-    return value if which else other
-
-
-@cuda.jit
-def ignored(x, out):
-    i = cuda.grid(1)
-    for k in range(i):
-        last = x[k]
-    out[i] = chosen(i > 0, last, -5.0)
-
-
-@cuda.jit
-def stored(x, out):
-    i = cuda.grid(1)
-    if x[i] > 1:
-        level = x[i]
-    elif x[i] > 0:
-        level = 0.5
-    out[i] = level + 1
-
-
-@cuda.jit
-def compared(x, out):
-    i = cuda.grid(1)
-    while x[i] > 2:
-        best = x[i]
-        break
-    if best == 3:
-        out[i] = 1
-
-
-@cuda.jit
-def accumulated(x, out):
-    i = cuda.grid(1)
-    if i:
-        total = x[i]
-    total += 1
-    out[i] = total
-
-
 def test_a_value_of_one_lane_may_be_handed_to_all():
     x = np.random.default_rng(3).integers(0, 100, 96)
     taken, out = np.zeros(1, np.int32), np.zeros(96, np.int64)
@@ -75,26 +33,7 @@ def test_a_value_of_one_lane_may_be_handed_to_all():
     np.testing.assert_array_equal(np.sort(out[: even.size]), np.sort(even + 1))
 
 
-def test_a_name_without_a_value_that_nobody_uses_is_no_fault():
-    x, out = np.arange(4.0), np.zeros(4)
-    assert cuda.observe(ignored, 1, 4, x, out).findings == ()
-    np.testing.assert_array_equal(out, [-5, 0, 1, 2])
-
-
-@pytest.mark.parametrize(
-    ("kernel", "name", "offset"), [(stored, "level", 7), (compared, "best", 6), (accumulated, "total", 6)]
-)
-def test_a_use_of_a_name_without_a_value_is_told_once_with_line_and_thread(kernel, name, offset):
-    x, out = np.array([0.0, 3.0, 3.0, 3.0]), np.zeros(4)
-    (finding,) = cuda.observe(kernel, 1, 4, x, out).findings
-    assert finding.kind == "uninitialised"
-    assert finding.line == kernel.py_func.__code__.co_firstlineno + offset
-    assert finding.thread == (0, 0, 0)
-    assert name in finding.message
-
-
 HALVES = (slice(0, 4), slice(4, 8))
-INNER = slice(1, 3)
 Parts = namedtuple("Parts", "low, pair")
 PARTS = Parts(HALVES[0], HALVES)
 
@@ -155,18 +94,6 @@ def test_a_part_cut_by_a_named_slice_is_watched_as_the_array_is(way):
     assert [finding.kind for finding in racing] == ["race"]
     stray = cuda.observe(through_parts(way, beyond=1), 1, 4, x, out, shared=32).findings
     assert [finding.kind for finding in stray] == ["out_of_bounds"]
-
-
-def test_what_nobody_wrote_into_a_part_is_uninitialised():
-    @cuda.jit
-    def kernel(x, out):
-        grid = cuda.local.array((4, 4), np.float64)
-        middle = grid[INNER, INNER]
-        middle[0, 0] = x[0]
-        out[0] = middle[0, 0] + middle[1, 1]
-
-    (finding,) = cuda.observe(kernel, 1, 1, np.ones(1), np.zeros(1)).findings
-    assert finding.kind == "uninitialised"
 
 
 @cuda.jit(device=True)

@@ -137,6 +137,6 @@ x = np.ones(8, np.float32)
 print(len(check(strict_kernels.device_function, x, x)), len(check(strict_kernels.flag, x, x)))
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT / "tests"
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT / "tests/kernels"
     )
     assert done.stdout.split() == ["1", "0"]

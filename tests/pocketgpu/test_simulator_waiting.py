@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from launches import BOTH, run
 from numba import float32
+from sound_kernels import CASES
 
 from pocketgpu import simulator as cuda
 from pocketgpu.simulator.settings import SimulatorSettings
@@ -11,122 +12,32 @@ from pocketgpu.simulator.settings import SimulatorSettings
 ORDERS = pytest.mark.parametrize("order", [{}, *({"shuffle": True, "seed": s} for s in range(5))], ids=str)
 
 
-@BOTH
-@ORDERS
-def test_a_barrier_lets_a_block_reverse_its_elements(checks, order):
-    @cuda.jit
-    def reverse(a):
-        s = cuda.shared.array(64, float32)
-        t, i = cuda.threadIdx.x, cuda.grid(1)
-        s[t] = a[i]
-        cuda.syncthreads()
-        a[i] = s[63 - t]
-
-    a = np.arange(192, dtype=np.float32)
-    expected = a.reshape(3, 64)[:, ::-1].ravel()
-    assert not run(reverse, 3, 64, a, checks=checks, **order)
-    np.testing.assert_array_equal(a, expected)
-
-
-@ORDERS
-def test_a_barrier_tells_all_how_many_said_yes(order):
-    @cuda.jit
-    def votes(a, out):
-        yes = a[cuda.threadIdx.x]
-        out[0, cuda.threadIdx.x] = cuda.syncthreads_count(yes)
-        out[1, cuda.threadIdx.x] = cuda.syncthreads_and(yes)
-        out[2, cuda.threadIdx.x] = cuda.syncthreads_or(yes)
-
-    for pattern in ([1] * 40, [0] * 40, [0, 2] * 20):
-        out = np.full((3, 40), -1)
-        assert not run(votes, 1, 40, np.array(pattern), out, **order)
-        assert (out[0] == np.count_nonzero(pattern)).all()
-        assert (out[1] == all(pattern)).all()
-        assert (out[2] == any(pattern)).all()
+WAITING = (
+    "reverses_a_block",
+    "reverses_a_warp",
+    "counts_votes_at_a_barrier",
+    "meets_as_a_grid_at_each_row",
+    "waits_at_flags_in_each_step",
+    "counts_under_a_lock",
+    "lets_the_last_block_add_up_all",
+)
 
 
 @BOTH
 @ORDERS
-def test_the_grid_meets_although_it_has_many_blocks(checks, order):
-    @cuda.jit
-    def rows(m):
-        column, grid = cuda.grid(1), cuda.cg.this_grid()
-        for row in range(1, m.shape[0]):
-            m[row, column] = m[row - 1, m.shape[1] - column - 1] + 1
-            grid.sync()
-
-    m = np.zeros((12, 64), np.int32)
-    assert not run(rows, 8, 8, m, checks=checks, **order)
-    np.testing.assert_array_equal(m, np.arange(12)[:, None] + np.zeros_like(m))
-
-
-@cuda.jit
-def persistent_sum(history, flags):
-    """Every block adds up what all blocks wrote in the step before, with a flag for each block."""
-    block, t, blocks = cuda.blockIdx.x, cuda.threadIdx.x, cuda.gridDim.x
-    for step in range(1, history.shape[0]):
-        if t < blocks:
-            while cuda.atomic.add(flags, t, 0) < step - 1:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-        if t == 0:
-            total = 0
-            for other in range(blocks):
-                total += cuda.ldcg(history, (step - 1, other))
-            history[step, block] = total
-        cuda.syncthreads()
-        if t == 0:
-            cuda.threadfence()
-            cuda.stcg(flags, block, step)
-
-
-@BOTH
-@ORDERS
-def test_a_persistent_kernel_waits_at_flags_of_its_own(checks, order):
-    history, flags = np.zeros((6, 4), np.int64), np.zeros(4, np.int64)
-    history[0] = 1, 2, 3, 4
-    assert not run(persistent_sum, 4, 32, history, flags, checks=checks, **order)
-    np.testing.assert_array_equal(history[1:], (10 * 4 ** np.arange(5))[:, None] * np.ones(4, int))
+@pytest.mark.parametrize("name", WAITING)
+def test_threads_that_wait_for_one_another_leave_the_same_in_every_order(name, checks, order):
+    case = CASES[name]
+    arguments = case.arguments()
+    expected = case.expected(*arguments)
+    assert not run(case.kernel, case.grid, case.block, *arguments, checks=checks, **order)
+    np.testing.assert_array_equal(arguments[-1], expected)
 
 
 def test_a_thousand_steps_of_flags_are_no_deadlock():
-    history, flags = np.zeros((1001, 2), np.int64), np.zeros(2, np.int64)
-    assert not run(persistent_sum, 2, 2, history, flags, checks=False)
+    flags, history = np.zeros(2, np.int64), np.zeros((1001, 2), np.int64)
+    assert not run(CASES["waits_at_flags_in_each_step"].kernel, 2, 2, flags, history, checks=False)
     assert (flags == 1000).all()
-
-
-@ORDERS
-def test_a_lock_is_held_by_one_thread_at_a_time(order):
-    @cuda.jit
-    def guarded(lock, counter):
-        while cuda.atomic.cas(lock, 0, 0, 1) == 1:
-            cuda.nanosleep(100)
-        value = cuda.ldcv(counter, 0)
-        cuda.nanosleep(10)
-        counter[0] = value + 1
-        cuda.threadfence()
-        cuda.atomic.exch(lock, 0, 0)
-
-    lock, counter = np.zeros(1, np.int32), np.zeros(1, np.int32)
-    assert not run(guarded, 3, 16, lock, counter, **order)
-    assert counter[0] == 48
-
-
-@ORDERS
-def test_the_last_block_to_finish_adds_up_all_others(order):
-    @cuda.jit
-    def total(a, partial, ticket, out):
-        if cuda.threadIdx.x == 0:
-            partial[cuda.blockIdx.x] = a[cuda.blockIdx.x]
-            cuda.threadfence()
-            if cuda.atomic.inc(ticket, 0, cuda.gridDim.x - 1) == cuda.gridDim.x - 1:
-                for block in range(cuda.gridDim.x):
-                    out[0] += partial[block]
-
-    a, out = np.arange(10.0), np.zeros(1)
-    assert not run(total, 10, 4, a, np.zeros(10), np.zeros(1, np.uint32), out, **order)
-    assert out[0] == a.sum()
 
 
 def test_the_same_seed_gives_the_same_order_and_another_seed_another():

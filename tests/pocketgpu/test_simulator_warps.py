@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from launches import run
-from numba import float32
 
 from pocketgpu import simulator as cuda
 
@@ -111,17 +110,3 @@ def test_the_active_mask_names_lanes_of_the_same_branch():
 
 def test_lane_masks_below_count_lanes_before():
     np.testing.assert_array_equal(per_lane(lambda lane: cuda.lanemask_lt()), (1 << LANES) - 1)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_warp_barrier_orders_what_lanes_write(seed):
-    @cuda.jit
-    def reverse(a):
-        s = cuda.shared.array(32, float32)
-        s[cuda.laneid] = a[cuda.laneid]
-        cuda.syncwarp()
-        a[cuda.laneid] = s[31 - cuda.laneid]
-
-    a = np.arange(32, dtype=np.float32)
-    assert not run(reverse, 1, 32, a, shuffle=True, seed=seed)
-    np.testing.assert_array_equal(a, LANES[::-1])

@@ -27,7 +27,7 @@ from rnnlab.training import checkpoint, fit
 
 REASON = launch.why_not()
 real_ranks = pytest.mark.skipif(REASON is not None, reason=str(REASON))
-PROGRAMS = (ROOT / "tests/rank_programs.py").read_text(encoding="utf-8")
+PROGRAMS = (ROOT / "tests/fixtures/rank_programs.py").read_text(encoding="utf-8")
 STEPS = 60
 WITHOUT_NUMPY = """
 import os, runpy, sys

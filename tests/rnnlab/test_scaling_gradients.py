@@ -14,7 +14,7 @@ from rnnlab.scaling.overlap import Interval, RankResult, Step, rows, table
 
 REASON = launch.why_not()
 real_ranks = pytest.mark.skipif(REASON is not None, reason=str(REASON))
-PROGRAMS = (ROOT / "tests/rank_programs.py").read_text(encoding="utf-8")
+PROGRAMS = (ROOT / "tests/fixtures/rank_programs.py").read_text(encoding="utf-8")
 
 
 def call(name, ranks, **options):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "tests/fixtures"
 CHANGED = {"cells.py": "new_cells.py", "graphs/cells.py": "new_equations.py"}  # file of rnnlab: what it gets
 TABLES = {"cells.py": "CELLS |= NEW_CELLS\n", "graphs/cells.py": "EQUATIONS |= NEW_EQUATIONS\n"}
 SIZES = T, B, I, H, L = 4, 3, 2, 5, 2
@@ -20,14 +21,15 @@ def copy_with_new_cells(folder):
         shutil.copytree(ROOT / package, folder / package, ignore=ignored)
     for name, added in CHANGED.items():
         path = folder / "rnnlab" / name
-        text = path.read_text(encoding="utf-8") + (ROOT / "tests" / added).read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8") + (FIXTURES / added).read_text(encoding="utf-8")
         path.write_text(text + TABLES[name], encoding="utf-8")
     run_in(folder, "from rnnlab.emit import files; files.write()")
 
 
 def run_in(folder, program, **variables):
     """What a program prints in a fresh process that imports the copy."""
-    path = os.pathsep.join(map(str, (folder, ROOT, ROOT / "tests", ROOT / "tests" / "rnnlab")))
+    places = folder, ROOT, ROOT / "tests", FIXTURES, ROOT / "tests/rnnlab"
+    path = os.pathsep.join(map(str, places))
     environment = os.environ | {"PYTHONPATH": path} | variables
     command = [sys.executable, "-P", "-c", program]
     done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)

@@ -17,7 +17,10 @@ TABLE = {0: 1.0}
 
 
 class Case(NamedTuple):
-    """One launch of one kernel, and the kind of finding that it must have, if any."""
+    """One launch of one kernel, and the kind of finding that it must have, if any.
+
+    says: values in the message of the first of that kind, whose line ends in # here, if one does.
+    """
 
     kernel: Callable
     kind: str
@@ -25,6 +28,7 @@ class Case(NamedTuple):
     block: object
     arguments: Callable
     shared: int = 0
+    says: tuple = ()
 
 
 CASES, finds = table_of(Case)
@@ -36,6 +40,10 @@ def floats(*shape):
 
 def vectors(n=32):
     return lambda: (floats(n), floats(n))
+
+
+def threes():
+    return np.array([0.0, 3.0, 3.0, 3.0]), np.zeros(4)
 
 
 def counters(*sizes):
@@ -357,17 +365,25 @@ def waits_for_an_equal_flag(flags, steps):
         cuda.syncthreads()
 
 
-@finds("deadlock", 1, 32, counters(32))
+@finds("deadlock", 2, 4, counters(1), says=("1", "1", "2", "thread 0 of block 1", "flag[0]"))
+def waits_for_a_flag_that_nobody_sets(flag):
+    if cuda.blockIdx.x == 1 and cuda.threadIdx.x == 0:
+        while cuda.atomic.add(flag, 0, 0) == 0:
+            pass
+    cuda.syncthreads()  # here
+
+
+@finds("deadlock", 1, 32, counters(32), says=("0", "0", "15", "shfl_sync"))
 def half_a_warp_shuffles_with_all(out):
     if cuda.laneid < 16:
         out[cuda.laneid] = cuda.shfl_sync(FULL, cuda.laneid, 0)
     cuda.syncthreads()
 
 
-@finds("deadlock", 1, 2, counters(1))
+@finds("deadlock", 1, 2, counters(1), says=("cuda.atomic.add",))
 def waits_by_plain_loads(flag):
     if cuda.threadIdx.x == 0:
-        while flag[0] == 0:
+        while flag[0] == 0:  # here
             pass
     else:
         flag[0] = 1
@@ -393,6 +409,46 @@ def calls_with_a_mask_that_does_not_name_the_lane(x, y):
 @finds("out_of_bounds", 1, 16, vectors(16))
 def goes_before_the_first_element(x, y):
     y[cuda.grid(1)] = x[cuda.grid(1) - 20]
+
+
+@finds("uninitialised", 1, 4, threes, says=("thread 0", "level"))
+def stores_a_name_without_a_value(x, out):
+    i = cuda.grid(1)
+    if x[i] > 1:
+        level = x[i]
+    elif x[i] > 0:
+        level = 0.5
+    out[i] = level + 1  # here
+
+
+@finds("uninitialised", 1, 4, threes, says=("thread 0", "best"))
+def compares_a_name_without_a_value(x, out):
+    i = cuda.grid(1)
+    while x[i] > 2:
+        best = x[i]
+        break
+    if best == 3:  # here
+        out[i] = 1
+
+
+@finds("uninitialised", 1, 4, threes, says=("thread 0", "total"))
+def adds_to_a_name_without_a_value(x, out):
+    i = cuda.grid(1)
+    if i:
+        total = x[i]
+    total += 1
+    out[i] = total  # here
+
+
+INNER = slice(1, 3)
+
+
+@finds("uninitialised", 1, 1, lambda: (np.ones(1), np.zeros(1)))
+def reads_what_nobody_wrote_into_a_part(x, out):
+    grid = cuda.local.array((4, 4), np.float64)
+    middle = grid[INNER, INNER]
+    middle[0, 0] = x[0]
+    out[0] = middle[0, 0] + middle[1, 1]  # here
 
 
 @finds("uninitialised", 1, 16, vectors(16))
