@@ -9,7 +9,7 @@ PATIENT; the rest, its exercise's.
 Attacks that are files, options and folders, and not answers, are the functions in NO_ANSWERS. The page
 in docs/ counts them.
 
-python tests/attacks_table.py > docs/attacks.md   writes the page
+python tests/attacks_table.py --page              writes the numbers and tables of docs/attacks.md
 python tests/attacks_table.py --run               makes every attack now, on this machine
 python tests/attacks_table.py NAME [plain]        makes one, and in plain mode
 """
@@ -41,70 +41,8 @@ from nbjudge.running.sandbox import CHECKOUT, Sandbox, choose
 from nbjudge.verdict import Verdict
 
 FOLDER = CHECKOUT / "tests" / "attacks"
-INTRODUCTION = """# What grading withstands
-
-Made by `python tests/attacks_table.py > docs/attacks.md`; a test holds the page to the files.
-
-There is one wall: [bubblewrap](https://github.com/containers/bubblewrap), or a container in which it works.
-An answer behind it has no network, sees no other process and no file but those of Python, its packages and
-the simulator, and writes into two small folders in memory. A filter refuses system calls that no answer
-needs. The judge watches time, memory and processes; where it may make a control group (version 2), the
-kernel holds the same limits beside it. Grade a class behind this wall only: `--require-sandbox` refuses to
-work without it, and every result names its mode.
-
-**Plain mode**, without bubblewrap, is for your own answers. It limits time and memory, so that an endless
-loop or a huge array costs one exercise. It promises nothing else: an answer has your rights.
-
-Each of the {answers} attacks by answers and {around} by files, options and folders has a name, a sentence
-that says what it does, and the verdict that it must get; none that is dishonest may pass. After each, an
-honest answer must pass as if nothing had happened. `python tests/attacks_table.py --run` makes them all on
-your machine; `make test` tries a tenth, the nightly tests all.
-
-## Answers
-
-A cell of a file in `tests/attacks` is one attack.
-
-| file | attacks | answers that | verdicts |
-|---|---|---|---|
-"""
-BETWEEN = """
-*forbidden* is a verdict with a sentence for the learner, such as "An answer may not import
-rnnlab.reference". It comes from a guard in the answer's own process, which anybody can evade; whoever does
-meets the wall, and gets *crashed* or *failed*.
-
-## Files, options and folders
-
-Attacks on `rnnlab grade` by what stands around a right answer; each is a function. *refused*: one sentence
-and exit status 2, before anything is graded.
-
-| file | attacks | what may be hostile | outcomes |
-|---|---|---|---|
-"""
-LIMITS = """
-## What holds by construction
-
-Expected values, seed, score and clock never enter the answer's process. What comes back is read as numbers
-and text of a known type and size, never as a pickle.
-
-The judge chooses a kernel's functions and constants from the answer's text. Constants that are not literals
-are computed in one process, and come back as numbers or read-only arrays. Another process, in which no
-statement of the submission runs, builds and launches the functions, and counts. A kernel's body may hold only
-the syntax, names and attributes that a table lists.
-
-## What rests on honesty
-
-- A check counts the calls that it hands out. It does not see NumPy at work beside them: an answer of
-  `bptt_linear` may do a quadratic sweep of its own beside the T right calls.
-- A kernel of `flag_barrier` that waits as it should may multiply the row that it reads by zero, because its
-  own number tells the mean.
-- In `train_filter` the check sees where each call is made, not how the way to the next was found. A
-  straight line to the least-squares weights fails, because one case scales its targets by a number that is
-  not shown; an answer that finds this number from a loss passes.
-- `measure_gemm` may work between readings of the clock.
-- A timer may change an input after the answer has returned.
-
-The report shows the teacher every line that looks into such objects.
-"""
+PAGE = CHECKOUT / "docs" / "attacks.md"
+NUMBERS = "Each of the {} attacks by answers and {} by files"
 NO_ANSWERS = "surroundings", "notebook_files"
 HANGS = 600.0  # seconds of the clock after which a judge is given up: a busy machine is slow
 PATIENT = 10.0  # seconds: a machine may be slow, and not for want of a core alone
@@ -133,12 +71,14 @@ def attacks() -> list[Attack]:
 
 
 def page() -> str:
-    """The table as Markdown, a row for each file."""
+    """The page, with its numbers and a row for each file as they are now."""
     tried = [attack for attack in attacks() if attack.name != "honest"]
-    introduction = INTRODUCTION.format(answers=len(tried), around=len(surroundings()))
     answers = _rows((attack.kind, attack.deserves) for attack in tried)
     around = _rows((_surroundings()[name].kind, outcome) for name, _, outcome in surroundings())
-    return f"{introduction}{answers}{BETWEEN}{around}{LIMITS}"
+    numbers = NUMBERS.format(len(tried), len(surroundings()))
+    text = re.sub(NUMBERS.format(r"\d+", r"\d+"), numbers, PAGE.read_text(encoding="utf-8"))
+    rows = iter((answers, around))
+    return re.sub(r"(?<=\|---\|---\|---\|---\|\n)(\|.*\n)*", lambda table: next(rows), text)
 
 
 def _rows(outcomes: Iterable[tuple[str, str]]) -> str:
@@ -279,8 +219,8 @@ def _is_shown_wrong(name: str, outcome: str, wanted: str) -> bool:
 
 def main(arguments: list[str]) -> int:
     """The page, all attacks, or one of them."""
-    if not arguments:
-        print(page(), end="")
+    if arguments == ["--page"]:
+        PAGE.write_text(page(), encoding="utf-8")
         return 0
     if arguments[0] == "--run":
         with clean_start():

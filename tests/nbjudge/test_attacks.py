@@ -9,14 +9,13 @@ import re
 
 import attacks_table
 import pytest
-from attacks_table import HANGS, attacks, page, perform, places, surround, surroundings
+from attacks_table import HANGS, PAGE, attacks, page, perform, places, surround, surroundings
 from values_in import holds
 
 from nbjudge.running.sandbox import CHECKOUT, choose
 from nbjudge.verdict import Status
 
 ATTACKS = {attack.name: attack for attack in attacks()}
-PAGE = CHECKOUT / "docs" / "attacks.md"
 PROMISED_IN_PLAIN_MODE = (
     "loops_for_ever_and_ignores_signals", "loops_while_it_is_loaded", "takes_all_memory",
     "takes_memory_in_many_processes", "stops_itself_through_ctypes",

@@ -11,7 +11,7 @@ import pytest
 from values_in import holds
 
 from nbjudge.authoring.course import ROOT
-from nbjudge.classroom import archives, collect, keys, layouts, submissions
+from nbjudge.classroom import archives, collect, keys, submissions
 from nbjudge.finding.notebook_file import Unusable
 from rnncourse import cli
 
@@ -315,8 +315,9 @@ def test_links_and_pipes_in_a_folder_are_not_opened(tmp_path):
         (lambda path: path.write_bytes(b"PK\x03\x04 cut off"), "the download was cut off"),
         (lambda path: packed(path, {"ada/report.pdf": "x"}), "holds no notebook"),
         (lambda path: packed(path, {}), "holds no notebook"),
+        (os.mkfifo, "not a regular file"),
     ],
-    ids=["missing", "cut off", "no notebook", "empty"],
+    ids=["missing", "cut off", "no notebook", "empty", "a pipe"],
 )
 def test_a_download_without_submissions_is_refused_and_leaves_nothing(make, message, tmp_path, capsys):
     make(tmp_path / "d.zip")
@@ -366,19 +367,6 @@ def test_folders_of_students_are_plain_and_differ_where_the_names_do():
     slugs = {submissions.slug(name) for name in names}
     assert len(slugs) == len(names)
     assert all(slug.isascii() and "/" not in slug and slug[0] != "." and len(slug) < 60 for slug in slugs)
-
-
-def test_the_layout_is_the_one_of_most_paths():
-    assert layouts.find_layout(["Ada_1_assignsubmission_file_/x.ipynb", "y.ipynb"]) == "plain"
-    assert layouts.find_layout(["Ada_1_assignsubmission_file_/x.ipynb"] * 2 + ["y.ipynb"]) == "moodle"
-    assert layouts.find_layout(["ada_12_34_x.ipynb"]) == "canvas"
-    assert layouts.find_layout([]) == "plain"
-
-
-def test_a_damaged_list_names_its_line(tmp_path):
-    (tmp_path / "submissions.jsonl").write_text('{"source": "x", "layout": "plain"}\n{oops\n')
-    with pytest.raises(Unusable, match="line 2 is damaged"):
-        submissions.load(tmp_path)
 
 
 def test_a_source_that_is_a_notebook_is_refused(tmp_path):

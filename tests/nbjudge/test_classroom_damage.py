@@ -57,11 +57,14 @@ def test_a_notebook_that_was_lost_or_changed_after_collect_costs_no_marks(harm, 
     assert len(graded(folder)) == 5
 
 
-@pytest.mark.parametrize("change", [{"lesson": "foo"}, {"lesson": None}, {"student": 5}, {"sha256": None}])
+@pytest.mark.parametrize(
+    "change", [{"lesson": "foo"}, {"lesson": None}, {"student": 5}, {"sha256": None}, None]
+)
 def test_a_submission_without_what_grading_needs_is_named_with_its_line(change, folder):
     path = folder / "submissions.jsonl"
     first, *rest = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join([*rest, json.dumps(json.loads(first) | change)]), encoding="utf-8")
+    last = json.dumps(json.loads(first) | change) if change else "{oops"
+    path.write_text("\n".join([*rest, last]), encoding="utf-8")
     with pytest.raises(Unusable, match=r"submissions\.jsonl.*\b5\b"):
         graded(folder)
 

@@ -127,11 +127,6 @@ def test_pages_hold_no_script_and_load_nothing(tmp_path):
     assert HOSTILE in "".join(Page((tmp_path / "class.html").read_text(encoding="utf-8")).content)
 
 
-def test_names_appear_only_where_they_are_wanted(tmp_path):
-    assert "Name of bo" not in (written(tmp_path) / "class.html").read_text(encoding="utf-8")
-    assert "Name of bo" in (written(tmp_path, names=True) / "class.html").read_text(encoding="utf-8")
-
-
 def test_the_class_page_lists_what_was_not_graded_and_whose_fault_it_was(tmp_path):
     page = Page((written(tmp_path) / "class.html").read_text(encoding="utf-8"))
     content = " ".join(" ".join(page.content).split())
