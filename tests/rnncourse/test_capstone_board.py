@@ -10,7 +10,7 @@ from values_in import holds
 
 from nbjudge.running import sandbox
 from rnncourse import cli
-from rnncourse.capstone import board, commands, score
+from rnncourse.capstone import board, score
 from rnncourse.capstone.launches import Problem
 from rnncourse.capstone.page import TEMPLATE, check_page, coverage
 
@@ -218,20 +218,6 @@ def test_an_interval_covers_the_median_as_often_as_is_counted():
     runs = list(range(11))
     assert coverage(runs, 2, 8) == pytest.approx(hits / tries, abs=0.02)
     assert coverage(runs, 0, 10) == pytest.approx(1 - 2 / 2**11)
-
-
-def test_the_page_command_writes_a_template_once_and_checks_a_page(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(commands, "_make_html", lambda page, text: 0)
-    path = tmp_path / "page.md"
-    assert cli.main(["page", str(path)]) == 0
-    assert path.read_text() == TEMPLATE
-    assert cli.main(["page", str(path)]) == 1  # nothing is filled in
-    path.write_text(page())
-    assert cli.main(["page", str(path)]) == 0
-    assert path.read_text() == page()
-    path.write_bytes(b"\xff\xfe\x00")
-    assert cli.main(["page", str(path)]) == 2
-    assert "not UTF-8 text" in capsys.readouterr().err
 
 
 def test_a_page_that_cannot_be_read_or_written_is_one_sentence(tmp_path, capsys):

@@ -5,6 +5,7 @@ import re
 import nbformat
 import numpy as np
 import pytest
+from test_capstone_board import SLOW
 from test_capstone_board import page as filled_page
 
 from rnncourse import cli
@@ -16,11 +17,7 @@ from rnncourse.capstone.schedule_picture import AGAIN, one_layer_at_a_time, run_
 from rnncourse.capstone.score import score
 
 SMALL = Problem(layers=4, steps=3, minibatch=2, hidden_size=8, memory=60)
-PROGRAM = """import numpy as np
-def my_schedule(layers, steps, minibatch, hidden_size, memory):
-    up = [(0, l, 0, 0) for l in range(layers)]
-    return steps, np.array(up + [(k, l, 0, 0) for l in reversed(range(layers)) for k in (1, 2)])
-"""
+PROGRAM = f"import numpy as np\n{SLOW}"
 
 
 def recomputing(layers, steps, minibatch, hidden_size, memory):
@@ -82,16 +79,25 @@ def test_the_page_is_one_file_with_the_learners_numbers_and_no_code_of_theirs():
     assert web_page(None, *read_page(page())).count("<svg") == 1
 
 
-def test_the_page_command_makes_the_file_beside_the_page(tmp_path, capsys, monkeypatch):
+def test_the_page_command_writes_a_template_once_checks_a_page_and_makes_the_file_beside_it(
+    tmp_path, capsys, monkeypatch
+):
     monkeypatch.setattr(own_numbers, "own_row", lambda: None)
     path = tmp_path / "page.md"
-    path.write_text(page().replace("outside", "inside"))
-    assert cli.main(["page", str(path)]) == 1
-    assert not path.with_suffix(".html").exists()  # a page with a mistake becomes no file
+    assert cli.main(["page", str(path)]) == 0
+    assert path.read_text() == TEMPLATE
+    for mistaken in (TEMPLATE, page().replace("outside", "inside")):
+        path.write_text(mistaken)
+        assert cli.main(["page", str(path)]) == 1
+        assert not path.with_suffix(".html").exists()  # a page with a mistake becomes no file
     path.write_text(page())
     assert cli.main(["page", str(path)]) == 0
+    assert path.read_text() == page()
     assert "1.31" in path.with_suffix(".html").read_text()
     assert "page.html" in capsys.readouterr().out
+    path.write_bytes(b"\xff\xfe\x00")
+    assert cli.main(["page", str(path)]) == 2
+    assert "not UTF-8 text" in capsys.readouterr().err
 
 
 def test_the_page_has_the_learners_schedule_if_it_may_be_scored(tmp_path, monkeypatch, capsys):

@@ -33,31 +33,34 @@ def test_every_command_has_a_handler_and_says_what_it_does(command):
     assert re.search(rf"^    {command} +\w", cli.parser().format_help(), re.M)
 
 
-def part(handler):
-    """A stand-in for a part of the package that adds one command."""
+@pytest.fixture
+def act(monkeypatch):
+    """Run a command that returns this value or raises this error; the exit status."""
 
-    class Part:
-        @staticmethod
-        def add_commands(subparsers):
-            subparsers.add_parser("act").set_defaults(handler=handler)
+    def run(result):
+        def handler(arguments):
+            if isinstance(result, Exception):
+                raise result
+            return result
 
-    return lambda module: Part
+        class Part:
+            @staticmethod
+            def add_commands(subparsers):
+                subparsers.add_parser("act").set_defaults(handler=handler)
+
+        monkeypatch.setattr(cli, "PARTS", ("a part",))
+        monkeypatch.setattr(cli, "import_module", lambda module: Part)
+        return cli.main(["act"])
+
+    return run
 
 
-def test_the_handlers_answer_is_the_exit_status(monkeypatch):
-    monkeypatch.setattr(cli, "PARTS", ("a part",))
-    for answer, status in [(None, 0), (0, 0), (1, 1)]:
-        monkeypatch.setattr(cli, "import_module", part(lambda arguments, answer=answer: answer))
-        assert cli.main(["act"]) == status
+def test_the_handlers_answer_is_the_exit_status(act):
+    assert [act(answer) for answer in (None, 0, 1)] == [0, 0, 1]
 
 
-def test_a_file_that_cannot_be_written_is_reported_in_a_sentence(monkeypatch, capsys):
-    def full(arguments):
-        raise OSError(errno.ENOSPC, "cannot make your copy: free some space")
-
-    monkeypatch.setattr(cli, "PARTS", ("a part",))
-    monkeypatch.setattr(cli, "import_module", part(full))
-    assert cli.main(["act"]) == 2
+def test_a_file_that_cannot_be_written_is_reported_in_a_sentence(act, capsys):
+    assert act(OSError(errno.ENOSPC, "cannot make your copy: free some space")) == 2
     assert capsys.readouterr().err == "rnnlab act: cannot make your copy: free some space\n"
 
 
@@ -98,30 +101,18 @@ def test_grade_says_what_a_notebook_is():
 
 
 @pytest.mark.parametrize("debug", [False, True])
-def test_a_fault_of_a_command_is_one_sentence_and_status_3(monkeypatch, capsys, debug):
-    def broken(arguments):
-        raise RuntimeError("a slip")
-
-    monkeypatch.setattr(cli, "PARTS", ("a part",))
-    monkeypatch.setattr(cli, "import_module", part(broken))
+def test_a_fault_of_a_command_is_one_sentence_and_status_3(act, monkeypatch, capsys, debug):
     monkeypatch.setenv("RNNLAB_DEBUG", "1" if debug else "")
-    assert cli.main(["act"]) == 3
+    assert act(RuntimeError("a slip")) == 3
     error = capsys.readouterr().err
     assert ("Traceback" in error) == debug
     assert holds(error.splitlines()[-1], "RuntimeError")
 
 
-def test_packages_of_another_system_are_named_with_the_variable_that_brings_them(monkeypatch, capsys):
-    def broken(arguments):
-        raise ImportError("numpy was built for another Python\nand more lines")
-
-    monkeypatch.setattr(cli, "PARTS", ("a part",))
-    monkeypatch.setattr(cli, "import_module", part(broken))
+def test_packages_of_another_system_are_named_with_the_variable_that_brings_them(act, monkeypatch, capsys):
     monkeypatch.setenv("PYTHONPATH", "/opt/ros")
-    assert cli.main(["act"]) == 3
-    error = capsys.readouterr().err
-    assert holds(error, "PYTHONPATH")
-    assert error.endswith("unset PYTHONPATH\n")
+    assert act(ImportError("numpy was built for another Python\nand more lines")) == 3
+    assert capsys.readouterr().err.endswith("unset PYTHONPATH\n")
 
 
 @pytest.mark.parametrize(

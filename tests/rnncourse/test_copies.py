@@ -77,13 +77,9 @@ def test_a_copy_of_which_nobody_knows_the_origin_is_never_replaced(small, origin
     assert work.read_text() == notebook("my answer")
 
 
-def test_what_a_person_wrote_is_the_cells_and_neither_outputs_nor_metadata():
-    assert content_hash(notebook("a").encode()) == content_hash(notebook("a", outputs=[1]).encode())
-    assert content_hash(notebook("a").encode()) != content_hash(notebook("b").encode())
-    assert (
-        len({content_hash(content) for content in (b"", b"[]", b'{"cells": 3}', b"\xff", b'{"cells": [[]]}')})
-        == 5
-    )
+def test_what_is_no_notebook_has_a_hash_of_its_own():
+    contents = b"", b"[]", b'{"cells": 3}', b"\xff", b'{"cells": [[]]}'
+    assert len({content_hash(content) for content in contents}) == 5
 
 
 @pytest.mark.parametrize(

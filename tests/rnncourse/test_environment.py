@@ -38,6 +38,13 @@ def clone(tmp_path, monkeypatch):
     return root, installed
 
 
+@pytest.fixture
+def ready_clone(clone):
+    """The same with an environment that is set up."""
+    environment.set_up(clone[0] / ".venv", ["lab"])
+    return clone
+
+
 def add_numpy(folder):
     """The one file by which an environment with packages is known."""
     package = folder / "lib/python3/site-packages/numpy"
@@ -50,17 +57,15 @@ def without_pip(run):
     return lambda line, **more: run([*line, *(["--without-pip"] if "venv" in line else [])], **more)
 
 
-def test_a_complete_environment_is_left_alone_whatever_the_times_of_its_lists(clone):
-    root, installed = clone
-    environment.set_up(root / ".venv", ["lab"])
+def test_a_complete_environment_is_left_alone_whatever_the_times_of_its_lists(ready_clone):
+    root, installed = ready_clone
     (root / "pyproject.toml").touch()
     environment.set_up(root / ".venv", ["lab"])
     assert installed == [["lab"]]
 
 
-def test_a_changed_list_and_an_extra_that_is_new_are_installed(clone):
-    root, installed = clone
-    environment.set_up(root / ".venv", ["lab"])
+def test_a_changed_list_and_an_extra_that_is_new_are_installed(ready_clone):
+    root, installed = ready_clone
     environment.set_up(root / ".venv", ["lab", "dev"])
     environment.set_up(root / ".venv", ["lab"])
     assert installed == [["lab"], ["lab", "dev"]]
@@ -70,9 +75,8 @@ def test_a_changed_list_and_an_extra_that_is_new_are_installed(clone):
 
 
 @pytest.mark.parametrize("way", ["copied", "moved"])
-def test_a_copied_or_moved_clone_gets_an_environment_of_its_own(clone, monkeypatch, capsys, way):
-    root, installed = clone
-    environment.set_up(root / ".venv", ["lab"])
+def test_a_copied_or_moved_clone_gets_an_environment_of_its_own(ready_clone, monkeypatch, capsys, way):
+    root, installed = ready_clone
     other = root.with_name("other")
     (shutil.move if way == "moved" else shutil.copytree)(root, other)
     (other / ".venv/left").write_text("from the first place")
@@ -85,9 +89,8 @@ def test_a_copied_or_moved_clone_gets_an_environment_of_its_own(clone, monkeypat
     assert (root / ".venv").exists() == (way == "copied")
 
 
-def test_a_linked_environment_of_another_clone_is_unlinked_and_not_emptied(clone, monkeypatch):
-    root, _ = clone
-    environment.set_up(root / ".venv", ["lab"])
+def test_a_linked_environment_of_another_clone_is_unlinked_and_not_emptied(ready_clone, monkeypatch):
+    root, _ = ready_clone
     other = root.with_name("other")
     other.mkdir()
     for name in environment.LISTS:
@@ -99,28 +102,23 @@ def test_a_linked_environment_of_another_clone_is_unlinked_and_not_emptied(clone
     assert environment.read_note(root / ".venv")["folder"] == str(root / ".venv")
 
 
-def test_an_environment_whose_python_is_gone_is_made_anew(clone, capsys):
-    root, installed = clone
+@pytest.mark.parametrize("fault", ["Python is gone", "another version"])
+def test_an_environment_whose_python_is_gone_or_another_version_is_made_anew(ready_clone, capsys, fault):
+    root, installed = ready_clone
+    if fault == "another version":
+        note = environment.read_note(root / ".venv") | {"version": "3.9"}
+        environment.write_note(root / ".venv", note)
+    else:
+        environment.interpreter(root / ".venv").unlink()
     environment.set_up(root / ".venv", ["lab"])
-    environment.interpreter(root / ".venv").unlink()
-    environment.set_up(root / ".venv", ["lab"])
-    assert holds(capsys.readouterr().out, ".venv", "anew")
+    words = ("3.9", VERSION) if fault == "another version" else (".venv", "anew")
+    assert holds(capsys.readouterr().out, *words)
     assert environment.python_of(root / ".venv") == (VERSION, environment.own_base())
     assert len(installed) == 2
 
 
-def test_an_environment_whose_python_became_another_version_is_made_anew(clone, capsys):
-    root, _ = clone
-    environment.set_up(root / ".venv", ["lab"])
-    note = environment.read_note(root / ".venv") | {"version": "3.9"}
-    environment.write_note(root / ".venv", note)
-    environment.set_up(root / ".venv", ["lab"])
-    assert holds(capsys.readouterr().out, "3.9", VERSION)
-
-
-def test_another_python_counts_only_where_it_was_chosen(clone, monkeypatch, capsys):
-    root, installed = clone
-    environment.set_up(root / ".venv", ["lab"])
+def test_another_python_counts_only_where_it_was_chosen(ready_clone, monkeypatch, capsys):
+    root, installed = ready_clone
     own = environment.own_base()
     monkeypatch.setattr(environment, "python_of", lambda folder: (VERSION, "/another/python"))
     environment.set_up(root / ".venv", ["lab"])
@@ -132,29 +130,27 @@ def test_another_python_counts_only_where_it_was_chosen(clone, monkeypatch, caps
 
 def test_an_interrupted_set_up_goes_on_in_what_stands(clone, monkeypatch):
     root, installed = clone
-    record = environment.install
-    monkeypatch.setattr(environment, "install", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        environment.set_up(root / ".venv", ["lab"])
+
+    def interrupted(folder, extras, options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(environment, "install", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            environment.set_up(root / ".venv", ["lab"])
     (root / ".venv/half").write_text("a package")
-    monkeypatch.setattr(environment, "install", record)
     environment.set_up(root / ".venv", ["lab"])
     assert (root / ".venv/half").exists()
     assert installed == [["lab"]]
-
-
-def interrupted(folder, extras, options):
-    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(
     ("else_older", "untouched", "starts"), [(True, True, True), (True, False, False), (False, True, False)]
 )
 def test_without_a_network_an_older_set_up_does_only_if_that_is_enough_and_whole(
-    clone, monkeypatch, capsys, else_older, untouched, starts
+    ready_clone, monkeypatch, capsys, else_older, untouched, starts
 ):
-    root, _ = clone
-    environment.set_up(root / ".venv", ["lab"])
+    root, _ = ready_clone
     (root / "constraints.txt").write_text("second")
 
     def offline(folder, extras, options):
@@ -285,13 +281,12 @@ def test_no_setting_in_pips_files_makes_it_install_elsewhere_or_less(tmp_path, m
     assert json.loads(done.stdout) == ["file:///packages", ["/c", "/d"]]
 
 
-def test_an_environment_that_stays_empty_is_not_noted_as_complete(clone, monkeypatch):
-    root, _ = clone
-    environment.set_up(root / ".venv", ["lab"])
+def test_an_environment_that_stays_empty_is_not_noted_as_complete(ready_clone, monkeypatch):
+    root, _ = ready_clone
     shutil.rmtree(root / ".venv/lib/python3/site-packages/numpy")
     environment.set_up(root / ".venv", ["lab"])
     assert environment.has_packages(root / ".venv")
-    assert clone[1] == [["lab"], ["lab"]]
+    assert ready_clone[1] == [["lab"], ["lab"]]
 
 
 def test_a_pip_that_ends_well_and_installs_nothing_is_told(tmp_path, monkeypatch):

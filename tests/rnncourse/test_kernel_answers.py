@@ -2,14 +2,17 @@
 
 import numpy as np
 import pytest
+from numba import cuda as numba_cuda
 
 from nbjudge.comparing.judging import Transcript, recording
+from nbjudge.exercise import Wrong
+from nbjudge.grading import learner
 from nbjudge.grading.grade import judge_apart
 from nbjudge.grading.in_process import InProcess
-from nbjudge.grading.judge import judge
 from nbjudge.running.learner_answer import of_source
 from nbjudge.running.sandbox import choose
 from nbjudge.verdict import Status
+from pocketgpu import cuda
 from rnncourse import checks
 from rnncourse.checks.kernels import Case, LaunchResult, compare_launches, launch, unset
 from rnncourse.checks.lesson_09_cuda_first_kernels import ANSWERS, limit_tanh
@@ -57,6 +60,37 @@ def test_a_kernel_that_reaches_for_the_simulator_is_refused(line):
     assert REFUSED_INSIDE[line] in verdict.message
 
 
+def test_imports_of_other_things_on_a_needed_line_cost_nothing():
+    answer = of_source("saxpy_kernel", f"{HEAD}import numpy as np, os, matplotlib.pyplot as plt\n{KERNEL}")
+    needed = ["np", "math", "cuda", "saxpy_kernel"]
+    verdict = judge_apart(SAXPY, answer._replace(names=needed), 1, choose())
+    assert verdict.passed, verdict
+
+
+@pytest.mark.parametrize("more", ["        y[0] = np.dot(x, y)\n", "        z = [x[i], y[i]]\n"])
+def test_what_a_gpu_could_not_run_has_failed_with_the_reason(more):
+    verdict = verdict_on(HEAD + KERNEL + more)
+    assert verdict.status is Status.failed
+    assert "not a kernel for a GPU" in verdict.message
+
+
+def test_what_no_launch_made_is_refused_by_the_check():
+    case = Case((1,), (1,), (np.ones(1),))
+    for lie in (None, (1, 2), {"arrays": []}, {"arrays": [], "counts": None}):
+        with pytest.raises(Wrong, match="a kernel is expected"):
+            launch(lambda *arguments, lie=lie: lie, case)
+
+
+@pytest.mark.parametrize("module", [cuda, numba_cuda, None], ids=["ours", "numba's", "plain"])
+def test_a_notebook_gives_the_same_verdict_on_a_kernel(module, monkeypatch, tmp_path):
+    monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
+    namespace = {"cuda": module, "np": np}
+    exec(KERNEL if module else "def saxpy_kernel(a, x, y):\n    y += a * x\n", namespace)
+    verdict = learner.check(namespace["saxpy_kernel"])
+    assert verdict.status is (Status.passed if module else Status.failed)
+    assert ("plain function" in verdict.message) is (module is None)
+
+
 def test_an_honest_kernel_passes_with_helpers_and_constants_of_its_own():
     source = (
         f"{HEAD}STRIDE = 1\n@cuda.jit(device=True)\ndef own(a, b, c):\n    return a * b + c\n"
@@ -76,10 +110,6 @@ def test_an_honest_kernel_passes_with_helpers_and_constants_of_its_own():
 )
 def test_a_kernel_that_stops_hangs_or_breaks_gets_a_verdict(body, status):
     assert verdict_on(f"{HEAD}@cuda.jit\ndef saxpy_kernel(a, x, y):\n{body}").status is status
-
-
-def test_a_notebooks_own_kernel_is_judged_in_its_process():
-    assert judge(SAXPY, InProcess(ANSWERS["saxpy_kernel"].function), 3).passed
 
 
 def test_a_launch_changes_nothing_of_the_callers():

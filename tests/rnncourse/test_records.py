@@ -1,7 +1,6 @@
 """A record is kept whole, says where it comes from, and is not believed once somebody has edited it."""
 
 import json
-import os
 
 import pytest
 from values_in import holds
@@ -56,19 +55,6 @@ def test_a_record_is_named_by_its_kind_its_minute_and_its_processor(stored):
 def test_writing_leaves_one_file_that_all_may_read(stored):
     assert [*stored.parent.iterdir()] == [stored]
     assert stored.stat().st_mode & 0o777 == 0o644
-
-
-def test_a_record_that_could_not_be_written_whole_leaves_the_one_before(stored, monkeypatch):
-    before = stored.read_bytes()
-
-    def full(source, target):
-        raise OSError(28, "no space left")
-
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="no space left"):
-        records.write(stored, RECORD | {"cases": []})
-    assert stored.read_bytes() == before
-    assert [*stored.parent.iterdir()] == [stored]
 
 
 @pytest.mark.parametrize("left", [0, 1, 40, -3])
