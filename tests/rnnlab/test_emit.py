@@ -8,68 +8,16 @@ from two_files import copy_with_new_cells, emulated_errors_of, errors_of
 
 from rnnlab import reference
 from rnnlab.cells import CELLS
-from rnnlab.compare import relative_error
-from rnnlab.emit import files, numba_rows
+from rnnlab.emit import files
 from rnnlab.emit.body import suitable, work_of
 from rnnlab.ladder import RUNGS
 from rnnlab.ladder.properties import WITH_KERNELS
 from rnnlab.network import Network
 
-H = 7  # odd, and no multiple of a vector
-TOLERANCE = {"float32": 2e-6, "float64": 1e-14}
-
-
-def step_of(cell, dtype):
-    """Arrays of a step by role, what cells.py says of them in float64, and the arrays that a loop writes."""
-    properties = CELLS[cell]
-    gates = len(properties.gates)
-    rng = np.random.default_rng(11)
-    draw = lambda size: rng.normal(size=size).astype(dtype)
-    arrays = {"gates": draw(gates * H), "recurrent": draw(gates * H), "bias": draw(gates * H)}
-    arrays |= {"inner_bias": draw(H), "h": draw(H), "c": draw(H), "dh": draw(H), "dc": draw(H)}
-    arrays |= {name: np.full(H, np.nan, dtype) for name in ("saved", "h_next", "c_next")}
-    arrays |= {name: np.full(gates * H, np.nan, dtype) for name in ("dgates", "dgates_h")}
-    exact = {name: array.astype("float64") for name, array in arrays.items()}
-    inner = np.zeros(gates * H)
-    inner[properties.inner_bias_rows(H)] = exact["inner_bias"][: len(inner[properties.inner_bias_rows(H)])]
-    state = tuple(exact[name] for name in properties.states)
-    after, saved = properties.pointwise(exact["gates"] + exact["bias"], exact["recurrent"] + inner, state)
-    dstate = tuple(exact["d" + name] for name in properties.states)
-    dgates, dgates_h, before = properties.pointwise_backward(dstate, saved)
-    wanted = {f"{name}_next": part for name, part in zip(properties.states, after, strict=True)}
-    gradients = {"dgates": dgates, "dgates_h": dgates_h}
-    gradients |= {f"d{name}": part for name, part in zip(properties.states, before, strict=True)}
-    wanted |= {"gates": saved.gates, "saved": saved.auxiliary}
-    return arrays, wanted, gradients
-
-
-def errors_of_rows(functions, cell, dtype):
-    """{(direction, array): its relative error} of everything that a cell's two loops write."""
-    arrays, wanted, gradients = step_of(cell, dtype)
-    errors = {}
-    for direction, expected in (("forward", wanted), ("backward", gradients)):
-        work = work_of(cell, direction)
-        function = functions[numba_rows.function_name(cell, direction)]
-        function(*(arrays[name] for name in numba_rows.arguments(work, direction)))
-        written = {place.array for place in work.stores}
-        errors |= {(direction, name): relative_error(arrays[name], expected[name]) for name in written}
-    return errors
-
 
 def test_every_derived_file_is_what_its_equation_says():
     assert files.derived()
     assert files.stale() == []
-
-
-@pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru_after", "lstm"])
-def test_a_derived_row_is_the_step_written_by_hand(cell, dtype):
-    from rnnlab.kernels.compiled import gates
-
-    errors = errors_of_rows(vars(gates), cell, dtype)
-    assert ("forward", "h_next") in errors
-    assert ("backward", "dgates") in errors
-    assert max(errors.values()) < TOLERANCE[dtype]
 
 
 @pytest.fixture(scope="module")

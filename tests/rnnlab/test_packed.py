@@ -19,7 +19,7 @@ from rnnlab.kernels.packed import panels, products, propagation, steps, vectors
 from rnnlab.kernels.packed import split as splitting
 from rnnlab.kernels.packed.host import CORE, ROWS, VECTOR_BYTES, VECTORS
 from rnnlab.kernels.packed.tiles import CORES, Core, Tile, choose_tile, predicted_rate
-from rnnlab.ladder import numba_parallel, packed_bfloat16, packed_weights
+from rnnlab.ladder import numba_fused, numba_parallel, packed_bfloat16, packed_weights
 from rnnlab.ladder.properties import WITH_KERNELS
 from rnnlab.narrow import from_bfloat16, to_bfloat16
 from rnnlab.network import Network
@@ -170,9 +170,10 @@ def test_one_sequence_goes_the_way_that_is_fastest_for_it():
     assert all(np.array_equal(gradients[name], want[name]) for name in want)
 
 
-def test_writing_to_the_output_does_not_go_unseen():
+@pytest.mark.parametrize("rung", [packed_weights, numba_fused], ids=lambda rung: rung.__name__)
+def test_writing_to_the_output_does_not_go_unseen(rung):
     for H in (5, panels.panel_width("float32")):  # a copy, and a view
-        y, _, _ = packed_weights.forward(Network.create("rnn_tanh", 2, H), np.ones((2, 3, 2), "float32"))
+        y, _, _ = rung.forward(Network.create("rnn_tanh", 2, H), np.ones((2, 3, 2), "float32"))
         assert y.flags.c_contiguous
         with pytest.raises(ValueError, match="read-only"):
             y += 1
