@@ -9,6 +9,7 @@ The answers are computed when the test runs, most of them by the functions that 
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from itertools import groupby
 from numbers import Real
 from pathlib import Path as File
 from typing import NamedTuple
@@ -18,30 +19,11 @@ import numpy as np
 from nbjudge.printable import quantity
 from pocketgpu import simulator as cuda
 from pocketgpu.simulator.report import observe
+from rnncourse.tables import read_table
 from rnnlab import reference
 from rnnlab.network import Network
 
-NEEDS = {  # lessons, by number, that a lesson builds on
-    "01": ("00",),
-    "02": ("01",),
-    "03": ("02",),
-    "04": ("02",),
-    "05": ("04",),
-    "06": ("01", "04"),
-    "07": ("06",),
-    "08": ("07",),
-    "09": ("02",),
-    "10": ("09",),
-    "11": ("10", "04"),
-    "12": ("11",),
-    "13": ("12", "05"),
-    "14": ("13",),
-    "15": ("14", "10"),
-    "16": ("15", "14"),
-    "17": ("14", "15"),
-    "18": ("02", "03", "16"),
-    "19": ("03", "04", "14"),
-}
+NEEDS = read_table(__file__)["needs"]  # lessons, by number, that a lesson builds on
 MINUTES = File(__file__).with_name("lesson_minutes.json")  # built from the lessons by docs/tables.py
 TOLERANCE = 0.01  # relative: 2.67 will do for 8/3
 
@@ -191,18 +173,14 @@ def test(name: str, *answers: float) -> None:
     if name not in PATHS:
         raise ValueError(f"There is no path {name!r}; the paths are {', '.join(PATHS)}.")
     path = PATHS[name]
+    count = len(path.questions)
     if not answers:
         for number, question in enumerate(path.questions, 1):
             print(f"{number}. {question.text}")
-        print(
-            f"Put {len(path.questions)} numbers in place of ...: "
-            f"paths.test({name!r}{', ...' * len(path.questions)})"
-        )
+        print(f"Put {count} numbers in place of ...: paths.test({name!r}{', ...' * count})")
         return
-    if len(answers) != len(path.questions):
-        raise ValueError(
-            f"{quantity(len(answers), 'answer')} to {len(path.questions)} questions; write ... for a gap."
-        )
+    if len(answers) != count:
+        raise ValueError(f"{quantity(len(answers), 'answer')} to {count} questions; write ... for a gap.")
     to_read = set()
     for number, (question, answer) in enumerate(zip(path.questions, answers, strict=True), 1):
         if answer is not ... and not isinstance(answer, Real):
@@ -221,13 +199,9 @@ def test(name: str, *answers: float) -> None:
 
 def list_lessons(lessons: Iterable[str]) -> str:
     """Numbers of lessons as a sentence has them: "00, 02 and 09 to 16"."""
-    runs: list[list[str]] = []
-    for lesson in sorted(lessons):
-        if runs and int(lesson) == int(runs[-1][-1]) + 1:
-            runs[-1].append(lesson)
-        else:
-            runs.append([lesson])
     parts = []
-    for run in runs:
+    numbered = enumerate(sorted(lessons))
+    for _, group in groupby(numbered, key=lambda pair: int(pair[1]) - pair[0]):
+        run = [lesson for _, lesson in group]
         parts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else run
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
