@@ -37,6 +37,7 @@ from pathlib import Path
 
 from nbjudge.course import choose
 from nbjudge.printable import printable
+from rnncourse.remedies import Refusal, pip_install
 
 BENCHMARKS = "bench.commands"
 PARTS = (
@@ -102,13 +103,12 @@ def _add_absent(subparsers: argparse._SubParsersAction) -> None:
     for name in ("bench", "record", "gpu-day"):
         absent = subparsers.add_parser(name, help="measurements: only in the course's folder")
         absent.add_argument("options", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-        absent.set_defaults(handler=lambda chosen: _no_benchmarks(chosen.command))
+        absent.set_defaults(handler=_no_benchmarks)
 
 
-def _no_benchmarks(command: str) -> int:
+def _no_benchmarks(chosen: argparse.Namespace) -> None:
     sentence = "the benchmark programs lie in the folder bench/ of the course, which this installation lacks"
-    print(f"rnnlab {command}: {sentence}: clone the course and run it there", file=sys.stderr)
-    return UNUSABLE
+    raise Refusal(f"{sentence}: clone the course and run it there")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -130,9 +130,14 @@ def main(arguments: list[str] | None = None) -> int:
         return status
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Refusal as error:
+        return _report(name, error, str(error), UNUSABLE)
     except OSError as error:
         _drop_output()
-        return _report(name, error, error.strerror or str(error), UNUSABLE)
+        sentence = error.strerror or str(error)
+        if error.filename is not None and error.strerror:
+            sentence = f"{error.filename}: {sentence}"
+        return _report(name, error, sentence, UNUSABLE)
     except Exception as error:
         return _report(name, error, _own_fault(error), OWN_FAULT)
 
@@ -151,7 +156,7 @@ def _own_fault(error: Exception) -> str:
     """Sentence for an error that no input caused: a missing or broken package, or a fault of rnnlab."""
     first_line = str(error).strip().partition("\n")[0]
     if isinstance(error, ModuleNotFoundError):
-        return f"the package {error.name} is missing: {sys.executable} -m pip install 'rnnlab[lab]'"
+        return f"the package {error.name} is missing: {pip_install('rnnlab[lab]')}"
     foreign = [variable for variable in ("PYTHONPATH", "PYTHONHOME") if os.environ.get(variable)]
     if isinstance(error, ImportError) and foreign:
         remedy = f"{foreign[0]} brings packages of another system before the course's: unset {foreign[0]}"

@@ -1,7 +1,6 @@
 """Commands of a learner.  What they need is imported when they run: --help must answer at once."""
 
 import argparse
-import sys
 from pathlib import Path
 
 
@@ -9,13 +8,8 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     """Add lab, start, update and doctor to the command line."""
     lab = subparsers.add_parser("lab", help="open the course in JupyterLab, at lesson 00")
     lab.add_argument("--no-browser", action="store_true", help="serve only: for a machine without a screen")
-    lab.add_argument(
-        "--port",
-        type=int,
-        default=None,
-        metavar="N",
-        help="the port to serve on (default: 8888 or the next free one)",
-    )
+    port = "the port to serve on (default: 8888 or the next free one)"
+    lab.add_argument("--port", type=int, metavar="N", help=port)
     lab.add_argument("--lesson", default="00", help="the lesson to open, 2 or bptt (default: 00)")
     lab.set_defaults(handler=_lab)
     start = subparsers.add_parser("start", help="lay the lessons and exercises out in a folder of yours")
@@ -30,24 +24,15 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _lab(chosen: argparse.Namespace) -> int:
-    from rnncourse.lab.jupyterlab import NotReady, serve
+    from rnncourse.lab.jupyterlab import serve
 
-    try:
-        return serve(chosen.lesson, chosen.port, browser=not chosen.no_browser)
-    except NotReady as problem:
-        print(f"rnnlab lab: {problem}", file=sys.stderr)
-        return 2
+    return serve(chosen.lesson, chosen.port, browser=not chosen.no_browser)
 
 
-def _start(chosen: argparse.Namespace) -> int:
-    from rnncourse.lab.work import NoCourse, start
+def _start(chosen: argparse.Namespace) -> None:
+    from rnncourse.lab.work import start
 
-    try:
-        print("\n".join(start(Path(chosen.folder))))
-    except NoCourse as problem:
-        print(f"rnnlab start: {problem}", file=sys.stderr)
-        return 2
-    return 0
+    print("\n".join(start(Path(chosen.folder))))
 
 
 def _update(chosen: argparse.Namespace) -> int:
@@ -55,12 +40,8 @@ def _update(chosen: argparse.Namespace) -> int:
 
     course = work.course_folder()
     if not (course / work.NOTE).exists() and (course / "notebooks").is_dir():
-        return 2 * work.main()  # a clone
-    try:
-        print("\n".join(work.update_started(course)))
-    except work.NoCourse as problem:
-        print(f"rnnlab update: {problem}", file=sys.stderr)
-        return 2
+        return 2 if work.main() else 0  # a clone
+    print("\n".join(work.update_started(course)))
     return 0
 
 

@@ -19,7 +19,9 @@ from pathlib import Path
 from nbjudge import progress_file
 from nbjudge.files import ROOT
 from rnncourse.lab import blas, driver
+from rnncourse.lab.environment import output_of
 from rnncourse.lab.work import FROM_REPOSITORY, course_folder
+from rnncourse.remedies import command_line, pip_install
 from rnnlab import resources
 
 QUERY = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
@@ -102,33 +104,36 @@ def _row(finding: Diagnosis) -> str:
     return f"<tr><th {left}>{name}</th><td {left}>{value}</td></tr>"
 
 
-def _browser() -> Iterator[Diagnosis]:
+def _browser() -> list[Diagnosis]:
     """What a learner must know of a Python in a browser."""
-    yield Diagnosis("computer", "a browser: no threads, no other processes, no compilers, no GPU")
-    yield Diagnosis("times", "those of WebAssembly on one core: another kind than those of this computer")
-    yield Diagnosis("Python", platform.python_version())
-    yield _packages()
-    yield Diagnosis(
-        "your answers", "kept by this browser alone: download a notebook before you clear its data"
-    )
-    yield Diagnosis("your progress", f"kept in {progress_file.home()}, a folder of this browser")
-    yield Diagnosis("grading", "check() works; `rnnlab grade` needs processes, which are missing here")
+    answers = "kept by this browser alone: download a notebook before you clear its data"
+    return [
+        Diagnosis("computer", "a browser: no threads, no other processes, no compilers, no GPU"),
+        Diagnosis("times", "those of WebAssembly on one core: another kind than those of this computer"),
+        Diagnosis("Python", platform.python_version()),
+        _packages(),
+        Diagnosis("your answers", answers),
+        Diagnosis("your progress", f"kept in {progress_file.home()}, a folder of this browser"),
+        Diagnosis("grading", "check() works; `rnnlab grade` needs processes, which are missing here"),
+    ]
 
 
-def _machine() -> Iterator[Diagnosis]:
+def _machine() -> list[Diagnosis]:
     import psutil  # not built for browsers
 
-    yield Diagnosis("processor", resources.processor_name())
     usable = resources.usable_cores()
     every = os.cpu_count() or 1
-    yield Diagnosis("cores", f"{usable}" if usable == every else f"{usable} usable of {every}")
     caches = ", ".join(f"{level} {_size(size)}" for level, size in resources.caches().items())
-    yield Diagnosis("caches", caches or "not reported by this system")
-    yield _memory(psutil.virtual_memory(), resources.memory_limit())
-    yield _disk(shutil.disk_usage(ROOT).free)
     course = course_folder(ROOT)
-    yield _writable(course / "work" if (course / "work").exists() else course)
-    yield Diagnosis("your progress", f"kept in {progress_file.home()}")
+    return [
+        Diagnosis("processor", resources.processor_name()),
+        Diagnosis("cores", f"{usable}" if usable == every else f"{usable} usable of {every}"),
+        Diagnosis("caches", caches or "not reported by this system"),
+        _memory(psutil.virtual_memory(), resources.memory_limit()),
+        _disk(shutil.disk_usage(course).free, course),
+        _writable(course / "work" if (course / "work").exists() else course),
+        Diagnosis("your progress", f"kept in {progress_file.home()}"),
+    ]
 
 
 def _size(size: int) -> str:
@@ -137,13 +142,13 @@ def _size(size: int) -> str:
 
 def _memory(memory, limit: float) -> Diagnosis:
     amount = f"{memory.total / GIB:.0f} GiB, {memory.available / GIB:.0f} GiB free"
-    return Diagnosis(
-        "memory", f"{amount}; at most {limit / GIB:.1f} GiB here" if limit < memory.total else amount
-    )
+    if limit < memory.total:
+        amount += f"; at most {limit / GIB:.1f} GiB here"
+    return Diagnosis("memory", amount)
 
 
-def _disk(free_bytes: int) -> Diagnosis:
-    remedy = f"free some space: {ROOT} needs {ROOM_GIB} GiB" if free_bytes < ROOM_GIB * GIB else None
+def _disk(free_bytes: int, course: Path = ROOT) -> Diagnosis:
+    remedy = f"free some space: {course} needs {ROOM_GIB} GiB" if free_bytes < ROOM_GIB * GIB else None
     return Diagnosis("disk", f"{free_bytes / GIB:.1f} GiB free", remedy)
 
 
@@ -153,7 +158,7 @@ def _writable(folder: Path) -> Diagnosis:
         return Diagnosis("your answers", "kept where you save them: this is not a clone of the course")
     if os.access(folder, os.W_OK):
         return Diagnosis("your answers", f"kept in {course / 'work'}")
-    return Diagnosis("your answers", f"{folder} is not writable", f"chmod u+w {folder}")
+    return Diagnosis("your answers", f"{folder} is not writable", command_line("chmod", "u+w", folder))
 
 
 def _python() -> Iterator[Diagnosis]:
@@ -164,9 +169,9 @@ def _python() -> Iterator[Diagnosis]:
             yield Diagnosis(variable, value, f"unset {variable}")
     yield _packages()
     yield Diagnosis("BLAS", blas.describe_library())
-    for name, purpose in (("jupyterlab", "opens the notebooks"), ("ipywidgets", "moves the pictures"),
-                          ("numba", "compiles loops, lesson 06 on")):  # fmt: skip
-        yield _package(name, purpose)
+    yield _package("jupyterlab", "opens the notebooks")
+    yield _package("ipywidgets", "moves the pictures")
+    yield _package("numba", "compiles loops, lesson 06 on")
 
 
 def _packages() -> Diagnosis:
@@ -188,9 +193,8 @@ def _gpu(measured: bool) -> Iterator[Diagnosis]:
         return
     supports = f"CUDA {cuda[0]}.{cuda[1]}"
     if extra is None:
-        yield Diagnosis(
-            "GPU", f"its driver supports {supports}, too old", "install a driver for CUDA 12 or newer"
-        )
+        remedy = "install a driver for CUDA 12 or newer"
+        yield Diagnosis("GPU", f"its driver supports {supports}, too old", remedy)
         return
     for card in cards() or ["nvidia-smi does not answer"]:
         yield Diagnosis("GPU", f"{card}, supports {supports}")
@@ -204,7 +208,7 @@ def _check_by_running(finding: Diagnosis, program: str) -> Diagnosis:
     trouble = trial_failure(program)
     if trouble is None:
         return Diagnosis(finding.name, f"{finding.value}, runs a kernel")
-    again = f"{sys.executable} -m pip install --force-reinstall {finding.name}=={finding.value}"
+    again = pip_install("--force-reinstall", f"{finding.name}=={finding.value}")
     return Diagnosis(finding.name, f"{finding.value} runs no kernel: {trouble}", again)
 
 
@@ -214,10 +218,12 @@ def _tools() -> Iterator[Diagnosis]:
     why = sandbox.choose().why  # what `rnnlab grade` asks
     if not why:
         yield Diagnosis("sandbox", "bubblewrap: answers see no network, check or solution")
-    else:
-        advice = "to grade others', install bubblewrap (Debian, Ubuntu: sudo apt-get install bubblewrap)"
-        advice = advice if not shutil.which("bwrap") else "to grade others', let bubblewrap work here"
-        yield Diagnosis("sandbox", f"plain limits ({why}): enough for your own answers; {advice}")
+        return
+    advice = "install bubblewrap (Debian, Ubuntu: sudo apt-get install bubblewrap)"
+    if shutil.which("bwrap"):
+        advice = "let bubblewrap work here"
+    limits = f"plain limits ({why}): enough for your own answers"
+    yield Diagnosis("sandbox", f"{limits}; to grade others', {advice}")
 
 
 def _speed() -> Iterator[Diagnosis]:
@@ -243,11 +249,8 @@ def _roofs() -> Iterator[Diagnosis]:
 
 def cards() -> list[str]:
     """Name, memory and driver of each card; empty where nvidia-smi does not answer."""
-    try:
-        output = subprocess.run(QUERY, capture_output=True, text=True, timeout=30, check=True).stdout
-    except (OSError, subprocess.SubprocessError):
-        return []
-    fields = [line.split(", ") for line in output.splitlines() if line.count(", ") == 2]
+    lines = output_of(QUERY).splitlines()
+    fields = [line.split(", ") for line in lines if line.count(", ") == 2]
     return [f"{name}, {memory}, driver {driver}" for name, memory, driver in fields]
 
 

@@ -21,14 +21,15 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nbjudge.files import ROOT, write_whole
+from rnncourse.remedies import command_line
 
 LEAST = (2, 9)  # of PyTorch, as pyproject.toml requires
 WITH_CUDA_GB = 6  # on disk, PyTorch 2.15 with its CUDA libraries
-SECONDS = 60.0  # for the package index to answer
+SECONDS = 60.0  # for another Python or the package index to answer
 LISTS = ("pyproject.toml", "constraints.txt")
 NOTE = "rnnlab.json"
 LOG = "set-up.log"
@@ -138,12 +139,18 @@ def content_of_lists() -> str:
 
 def read_note(folder: Path) -> dict | None:
     """The note of an environment; None where it was made by other hands, or not to its end."""
+    note = read_object(folder / NOTE)
+    whole = {*note} == {"folder", "version", "installed"} and isinstance(note["installed"], dict)
+    return note if whole else None
+
+
+def read_object(path: Path) -> dict:
+    """The object in a JSON file; empty if the file is missing, damaged or holds something else."""
     try:
-        note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return None
-    whole = isinstance(note, dict) and {*note} == {"folder", "version", "installed"}
-    return note if whole and isinstance(note["installed"], dict) else None
+        return {}
+    return content if isinstance(content, dict) else {}
 
 
 def write_note(folder: Path, note: dict) -> None:
@@ -171,14 +178,16 @@ def why_anew(folder: Path, note: dict | None, python_chosen: bool) -> str | None
 def python_of(folder: Path) -> tuple[str, str] | None:
     """(version such as "3.11", file of the Python behind it) of an environment; None if it does not start."""
     program = "import sys; print('%d.%d' % sys.version_info[:2]); print(sys._base_executable)"
+    lines = output_of([interpreter(folder), "-I", "-c", program]).splitlines()
+    return (lines[0], os.path.realpath(lines[1])) if len(lines) == 2 else None
+
+
+def output_of(command: Sequence[str | Path]) -> str:
+    """What a program prints; nothing if it is missing, fails, or takes longer than SECONDS."""
     try:
-        line = [interpreter(folder), "-I", "-c", program]
-        version, base = subprocess.run(
-            line, capture_output=True, text=True, check=True, timeout=60
-        ).stdout.splitlines()
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS).stdout
     except (OSError, ValueError, subprocess.SubprocessError):
-        return None
-    return version, os.path.realpath(base)
+        return ""
 
 
 def interpreter(folder: Path) -> Path:
@@ -223,25 +232,28 @@ def _why_no_environment(folder: Path, output: str) -> str:
 def install(folder: Path, extras: list[str], pip_options: Iterable[str] = ()) -> None:
     """Install the course and these extras by pip, with a line for each large download; or raise NotSetUp."""
     print(f"Setting up {folder.name} with {', '.join(extras)}: once, a few minutes.", flush=True)
-    line = [interpreter(folder), "-m", "pip", "install", "--disable-pip-version-check"]
-    line += ["--progress-bar", "off", "--constraint", _constraints(folder, extras), "--only-binary", BUILT]
-    line += ["--no-compile"]  # Python compiles what it imports; all of it would be 160 MB
-    line += ["--editable", f".[{','.join(extras)}]", *pip_options]
+    pip = (interpreter(folder), "-m", "pip", "install", "--disable-pip-version-check")
+    line = [
+        *(*pip, "--progress-bar", "off", "--constraint", _constraints(folder, extras)),
+        *("--only-binary", BUILT),
+        "--no-compile",  # Python compiles what it imports; all of it would be 160 MB
+        *("--editable", f".[{','.join(extras)}]", *pip_options),
+    ]
     output = []
     with subprocess.Popen(
         line, cwd=ROOT, env=settings_as_variables(folder), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, encoding="utf-8", errors="replace",
-    ) as pip:  # fmt: skip
-        for text in pip.stdout:
+    ) as process:  # fmt: skip
+        for text in process.stdout:
             output.append(text)
             for sentence in progress(text):
                 print(f"  {sentence}", flush=True)
     with contextlib.suppress(OSError):  # a full disk is one reason for which pip fails
         (folder / LOG).write_text("".join(output), encoding="utf-8")
-    if pip.returncode:
+    if process.returncode:
         raise failure(folder, "".join(output))
     if not has_packages(folder):
-        settings = f"{interpreter(folder)} -m pip config list"
+        settings = command_line(interpreter(folder), "-m", "pip", "config", "list")
         raise NotSetUp(f"pip ended without an error, but NumPy is not in {folder}. Its settings: {settings}")
 
 
@@ -272,9 +284,10 @@ def _constraints(folder: Path, extras: list[str]) -> str:
     build = newest_cpu_build(interpreter(folder))
     if message := describe_build(build):
         print(f"  {message}", flush=True)
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    text = "\n".join(constraints_for(build, lines))
-    (folder / "constraints.txt").write_text(text + "\n", encoding="utf-8")
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    if build:
+        text = re.sub("^torch==.*", f"torch=={build}", text, flags=re.M)
+    (folder / "constraints.txt").write_text(text, encoding="utf-8")
     return str(folder / "constraints.txt")
 
 
@@ -309,11 +322,7 @@ def newest_cpu_build(python: Path) -> str | None:
     if sys.platform != "linux":  # elsewhere the usual build is one
         return None
     command = [python, "-m", "pip", "index", "versions", "torch", "--disable-pip-version-check"]
-    try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    builds = re.findall(r"\b(\d+(?:\.\d+)+)\+cpu\b", answer)
+    builds = re.findall(r"\b(\d+(?:\.\d+)+)\+cpu\b", output_of(command))
     numbers = lambda version: tuple(map(int, version.split(".")))
     newest = max(builds, key=numbers, default="")
     return f"{newest}+cpu" if newest and numbers(newest) >= LEAST else None
@@ -329,12 +338,6 @@ def describe_build(build: str | None) -> str:
         f"the package index has no CPU build of PyTorch: with CUDA's libraries it takes {WITH_CUDA_GB} GB of"
         " disk; Ctrl-C ends this, PIP_EXTRA_INDEX_URL can name an index of CPU builds (see pytorch.org)"
     )
-
-
-def constraints_for(build: str | None, lines: Iterable[str]) -> list[str]:
-    """The constraints, with that build in the place of the pinned PyTorch."""
-    others = [line for line in lines if not re.match(r"torch==", line)]
-    return [*others, f"torch=={build}"] if build else [*lines]
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """`rnnlab lab`: JupyterLab on this course, with your own copies of the exercises and NumPy at full speed."""
 
+import errno
 import os
 import shlex
 import shutil
@@ -7,11 +8,13 @@ import socket
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 from nbjudge.lesson_names import UnknownLesson, find_lesson
 from rnncourse.lab import blas, work
+from rnncourse.remedies import Refusal, pip_install
 
 # on JUPYTER_CONFIG_PATH: JupyterLab asks nothing at its first start, and does not warn of what is in order
 SETTINGS = Path(__file__).with_name("jupyter")
@@ -20,7 +23,7 @@ FIRST_PORT = 8888
 LAST_PORT = 8987
 
 
-class NotReady(Exception):
+class NotReady(Refusal):
     """JupyterLab cannot be started; says what is missing and what to do."""
 
 
@@ -29,9 +32,7 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
     course = work.course_folder(work.ROOT)
     notebook = _notebook(course, lesson)  # first: where there are no lessons, JupyterLab does not help
     if find_spec("jupyterlab") is None:
-        raise NotReady(
-            f"JupyterLab is not installed: run `make lab`, or {sys.executable} -m pip install 'rnnlab[lab]'"
-        )
+        raise NotReady(f"JupyterLab is not installed: run `make lab`, or {pip_install('rnnlab[lab]')}")
     port = _port(port)
     _copy_exercises(course)
     if message := blas.warning():
@@ -47,21 +48,18 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
 
 def command(notebook: Path, port: int, browser: bool, course: Path = work.ROOT) -> list[str]:
     """The command line of JupyterLab on a course, opening that notebook (relative to the course)."""
-    options = [f"--ServerApp.root_dir={course}", f"--port={port}", "--ServerApp.port_retries=0"]
-    options.append("--log-level=WARN")  # thirty lines are not printed; the address with a new token is
-    options += [] if browser else ["--no-browser"]
-    if (
-        os.name == "posix" and not sys.stdout.isatty()
-    ):  # else Jupyter's terminals are login shells, which set PATH
+    options = [
+        *(f"--ServerApp.root_dir={course}", f"--port={port}", "--ServerApp.port_retries=0"),
+        "--log-level=WARN",  # thirty lines are not printed; the address with a new token is
+        f"--LabApp.default_url=/lab/tree/{notebook.as_posix()}",
+        *([] if browser else ["--no-browser"]),
+    ]
+    if os.name == "posix" and not sys.stdout.isatty():  # else terminals are login shells, which set PATH
         shell = os.environ.get("SHELL") or shutil.which("bash") or "sh"
         options.append(f"--ServerApp.terminado_settings=shell_command={shlex.quote(shell)}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container the user is root, which Jupyter refuses otherwise
-    return [
-        *(sys.executable, "-m", "jupyterlab"),
-        *options,
-        f"--LabApp.default_url=/lab/tree/{notebook.as_posix()}",
-    ]
+    return [sys.executable, "-m", "jupyterlab", *options]
 
 
 def _notebook(root: Path, lesson: str) -> Path:
@@ -82,27 +80,26 @@ def _copy_exercises(root: Path) -> None:
         raise NotReady(problem.strerror or str(problem)) from problem
     if not os.access(root / "work", os.W_OK):
         raise NotReady(f"your answers could not be saved: make {root / 'work'} writable (chmod u+w)")
+    for line in _describe(copied, root):
+        print(line, flush=True)
+
+
+def _describe(copied: work.Copies, root: Path) -> Iterator[str]:
+    """What became of the copies in work/, a line for each but the new ones."""
+    named = lambda path: path.relative_to(root).as_posix()
     for old, path in copied.renamed:
-        old = old.relative_to(root)
-        path = path.relative_to(root)
-        print(f"renamed {old} to {path}, with all that you wrote: its lesson has a new number", flush=True)
+        yield f"renamed {named(old)} to {named(path)}, with all that you wrote: its lesson has a new number"
     for path in copied.doubled:
         taken = next(root.glob(f"exercises/[0-9][0-9]{path.name[2:]}")).name
-        print(f"kept {path.relative_to(root)}: work/{taken} has answers, too; put them together there")
+        yield f"kept {named(path)}: work/{taken} has answers, too; put them together there"
     if copied.new:
-        names = ", ".join(path.name for path in copied.new[:1])
-        others = f" and {len(copied.new) - 1} more" if len(copied.new) > 1 else ""
-        print(f"made work/{names}{others}: your own copies, never overwritten", flush=True)
+        first, *others = copied.new
+        more = f" and {len(others)} more" if others else ""
+        yield f"made {named(first)}{more}: your own copies, never overwritten"
     for path in copied.replaced:
-        print(
-            f"replaced {path.relative_to(root)}: its exercise has changed, and you had written nothing in it"
-        )
+        yield f"replaced {named(path)}: its exercise has changed, and you had written nothing in it"
     for path in copied.outdated:
-        exercise = Path("exercises") / path.name
-        print(
-            f"kept {path.relative_to(root)} with your answers: {exercise} has changed since you began",
-            flush=True,
-        )
+        yield f"kept {named(path)} with your answers: exercises/{path.name} has changed since you began"
 
 
 def _port(wanted: int | None) -> int:
@@ -119,14 +116,14 @@ def _port_problem(port: int) -> str | None:
     """Why nothing can be served on this port."""
     if not 0 < port < 2**16:
         return "does not exist, ports are 1 to 65535"
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for family, *_, address in socket.getaddrinfo("localhost", port, type=socket.SOCK_STREAM):
         try:
-            probe.bind(("127.0.0.1", port))
+            socket.create_server(address, family=family).close()
         except PermissionError:
             return "needs an administrator's rights"
-        except OSError:
-            return "is in use"
+        except OSError as error:
+            if error.errno != errno.EADDRNOTAVAIL:  # a machine without IPv6
+                return "is in use"
     return None
 
 
@@ -137,16 +134,16 @@ def _with_settings(environment: dict[str, str], answers: Path) -> dict[str, str]
     A home that cannot be written (a read-only disk, a container's user without one) would end JupyterLab with
     a traceback; its own files then lie in work/.jupyter/.
     """
-    paths = os.pathsep.join([str(SETTINGS), *filter(None, [environment.get("JUPYTER_CONFIG_PATH")])])
-    programs = os.pathsep.join([sysconfig.get_path("scripts"), environment.get("PATH", os.defpath)])
-    environment |= {
-        "JUPYTER_CONFIG_PATH": paths,
-        "JUPYTERLAB_WORKSPACES_DIR": _layouts(answers),
-        "PATH": programs,
-    }
+
+    def put_first(folder, variable, otherwise=""):
+        others = environment.get(variable) or otherwise
+        environment[variable] = f"{folder}{os.pathsep}{others}" if others else str(folder)
+
+    put_first(SETTINGS, "JUPYTER_CONFIG_PATH")
+    put_first(sysconfig.get_path("scripts"), "PATH", os.defpath)
+    environment["JUPYTERLAB_WORKSPACES_DIR"] = _layouts(answers)
     if OWN_KERNEL.is_dir():  # else a kernel python3 elsewhere would come first, and start another Python
-        shares = [str(OWN_KERNEL.parents[1]), *filter(None, [environment.get("JUPYTER_PATH")])]
-        environment["JUPYTER_PATH"] = os.pathsep.join(shares)
+        put_first(OWN_KERNEL.parents[1], "JUPYTER_PATH")
     if os.path.expanduser("~") == "~":  # a user that the system does not know, as in some containers
         os.environ["HOME"] = environment["HOME"] = str(answers / ".jupyter")
         print(f"You have no home here: Jupyter keeps its files in {environment['HOME']}.", flush=True)

@@ -24,7 +24,8 @@ from pathlib import Path
 
 import rnnlab
 from nbjudge.files import ROOT, write_whole
-from rnncourse.lab.environment import forget_compiled
+from rnncourse.lab.environment import forget_compiled, read_object
+from rnncourse.remedies import Refusal, command_line, pip_install
 
 # Where the course is published, such as https://github.com/NAME/rnnlab; empty until then.  README's line for
 # a clone, the site's links, and what is said about newer versions follow from it.
@@ -38,7 +39,7 @@ ORIGINS = ".origins.json"  # in work/: {name of a copy: hash of the exercise tha
 READ = ("notebooks", "exercises", "solutions")  # what a reader of a clone opens
 
 
-class NoCourse(Exception):
+class NoCourse(Refusal):
     """The course cannot be laid out, found or updated; says why and what to do."""
 
 
@@ -67,7 +68,7 @@ def copy_exercises(root: Path = ROOT) -> Copies:
     copies = Copies()
     record = root / "work" / ORIGINS
     for step in (_renumber, _update_copy):  # origins are written in between: a renamed copy keeps its own
-        origins = _read_origins(record)
+        origins = read_object(record)
         before = dict(origins)
         for source in sorted(root.glob("exercises/*.ipynb")):
             step(source, root / "work" / source.name, origins, copies)
@@ -123,15 +124,6 @@ def _update_copy(source: Path, copy: Path, origins: dict[str, str], copies: Copi
     origins[copy.name] = today
 
 
-def _read_origins(record: Path) -> dict[str, str]:
-    """{name of a copy: hash of the exercise that it came from}; empty where nothing is known."""
-    try:
-        origins = json.loads(record.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return origins if isinstance(origins, dict) else {}
-
-
 def _write(target: Path, content: bytes) -> None:
     with _with_remedy(target):
         target.parent.mkdir(exist_ok=True)
@@ -152,13 +144,15 @@ def _with_remedy(target: Path) -> Iterator[None]:
 def content_hash(content: bytes) -> str:
     """Hash of the kinds and texts of all cells: equal for two notebooks that differ by runs only.
 
+    Empty cells do not count: whoever runs the last cell of a notebook by Shift-Enter gets one below it.
     The hash of its bytes, if the content is not a notebook.
     """
     try:
         cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(content)["cells"]]
     except (ValueError, KeyError, TypeError):
         return hashlib.sha256(content).hexdigest()
-    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
+    written = [(kind, text) for kind, text in cells if text.strip()]
+    return hashlib.sha256(json.dumps(written).encode()).hexdigest()
 
 
 def keep_written(course: Path, name: str, untouched: Iterable[str | None]) -> list[str]:
@@ -197,15 +191,19 @@ def start(folder: Path) -> list[str]:
     folder = folder.absolute()
     if (folder / NOTE).exists():
         raise NoCourse(f"{folder} holds the course already: `rnnlab update` there brings newer lessons")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.is_file():
+        raise NoCourse(f"{folder} is a file: name a new folder, or an empty one")
+    if folder.exists() and any(folder.iterdir()):
         raise NoCourse(f"{folder} is not empty: name a new folder, or an empty one")
     notebooks = shipped()
+    folder.mkdir(parents=True, exist_ok=True)
+    write_note(folder, {})  # if this is interrupted, `rnnlab update` continues
     lay_out(folder, notebooks, {})
     lessons = sum(name.startswith("notebooks/") for name in notebooks)
     return [
         f"{folder} holds {lessons} lessons in notebooks/ and their exercises in exercises/.",
         *untested(),
-        f"Now: cd {folder} && rnnlab lab",
+        f"Now: {command_line('cd', folder)} && rnnlab lab",
     ]
 
 
@@ -234,13 +232,10 @@ def shipped() -> dict[str, Path]:
 def read_note(folder: Path) -> dict:
     """The note of a started folder; NoCourse where it is missing or damaged."""
     path = folder / NOTE
-    try:
-        note = json.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise NoCourse(f"{folder} holds no course: `rnnlab start FOLDER` makes a folder with it") from None
-    except ValueError:
-        note = None
-    if not (isinstance(note, dict) and isinstance(note.get("files"), dict) and "version" in note):
+    if not path.exists():
+        raise NoCourse(f"{folder} holds no course: `rnnlab start FOLDER` makes a folder with it")
+    note = read_object(path)
+    if not isinstance(note.get("files"), dict) or "version" not in note:
         raise NoCourse(f"{path} is damaged: remove it, move notebooks/ and exercises/ away, and start anew")
     return note
 
@@ -250,7 +245,6 @@ def lay_out(folder: Path, notebooks: dict[str, Path], before: dict[str, str]) ->
 
     `before` has the hash of each notebook as it was laid out last.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     sentences = []
     files = {}
     for name, source in notebooks.items():
@@ -269,23 +263,27 @@ def lay_out(folder: Path, notebooks: dict[str, Path], before: dict[str, str]) ->
         if (folder / name).exists():
             sentences += [*keep_written(folder, name, {before[name]}), f"gone: {name}"]
             (folder / name).unlink()
+    write_note(folder, files)
+    return sentences
+
+
+def write_note(folder: Path, files: dict[str, str]) -> None:
+    """Keep in a started folder this version and the hash of each notebook that was laid out."""
     note = {"version": rnnlab.__version__, "files": files}
     write_whole(folder / NOTE, json.dumps(note, indent=1).encode())
-    return sentences
 
 
 def untested() -> list[str]:
     """A sentence about packages whose installed versions are not the tested ones; empty if all are."""
     tested = tested_versions()
     needed = {match[0].lower() for line in metadata.requires("rnnlab") or [] if (match := NAME.match(line))}
-    installed = {name: version for name in needed & tested.keys() if (version := _version(name))}
-    others = [name for name in sorted(installed) if tested[name] != installed[name]]
+    installed = {name: _version(name) for name in sorted(needed & tested.keys())}
+    others = {name: version for name, version in installed.items() if version not in (None, tested[name])}
     if not others:
         return []
-    versions = ", ".join(f"{name} {installed[name]} (tested: {tested[name]})" for name in others)
-    pins = " ".join(f"{name}=={tested[name]}" for name in others)
-    remedy = f"If a lesson fails: {sys.executable} -m pip install {pins}"
-    return [f"Not tested with these versions: {versions}. {remedy}"]
+    versions = ", ".join(f"{name} {version} (tested: {tested[name]})" for name, version in others.items())
+    remedy = pip_install(*(f"{name}=={tested[name]}" for name in others))
+    return [f"Not tested with these versions: {versions}. If a lesson fails: {remedy}"]
 
 
 def tested_versions() -> dict[str, str]:
@@ -325,10 +323,16 @@ def update_clone(root: Path) -> list[str]:
     old = git(root, "rev-parse", "HEAD").decode().strip()
     new = git(root, "rev-parse", "@{upstream}", remedy="this branch follows no other; see `git branch -u`")
     new = new.decode().strip()
-    if git(root, "merge-base", old, new).decode().strip() == new:
+    common = git(root, "merge-base", old, new).decode().strip()
+    if common == new:
         return ["Already the newest version."]
+    if common != old:
+        raise NoCourse(f"{root} has commits of your own: `git rebase` puts them after the newer ones")
     sentences = restore(root)
-    git(root, "merge", "--ff-only", "--quiet", new, remedy="Undo or commit your changes: `git status`")
+    try:
+        git(root, "merge", "--ff-only", "--quiet", new, remedy="Undo or commit your changes: `git status`")
+    except NoCourse as problem:
+        raise NoCourse("\n".join([str(problem), *sentences])) from None
     forget_compiled(root)
     return [*sentences, *changes(root, old, new), "Now: make lab"]
 

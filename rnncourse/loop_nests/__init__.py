@@ -14,11 +14,12 @@ written again for every tile.  Lesson 07 races such dictionaries.
 
 import importlib
 import importlib.util
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+
+from rnncourse.remedies import pip_install
 
 LOOPS = "mnk"
 SERIAL = {"order": "mnk", "tile": {}, "vectorise": 1, "parallel": False}
@@ -68,9 +69,7 @@ def engine() -> str:
     for name in ENGINES:
         if importlib.util.find_spec(name):
             return name
-    raise ModuleNotFoundError(
-        f"schedules need Halide or Numba: {sys.executable} -m pip install 'rnnlab[fast]'"
-    )
+    raise ModuleNotFoundError(f"schedules need Halide or Numba: {pip_install('rnnlab[fast]')}")
 
 
 def build(schedule: Mapping[str, object], sizes: tuple[int, int, int], by: str | None = None) -> Product:

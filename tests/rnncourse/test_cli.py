@@ -64,6 +64,12 @@ def test_a_file_that_cannot_be_written_is_reported_in_a_sentence(act, capsys):
     assert capsys.readouterr().err == "rnnlab act: cannot make your copy: free some space\n"
 
 
+def test_a_file_in_the_way_is_named(tmp_path, capsys):
+    (tmp_path / "thesis").write_text("mine")
+    assert cli.main(["start", str(tmp_path / "thesis/course")]) == 2
+    assert holds(capsys.readouterr().err, str(tmp_path / "thesis"))
+
+
 def test_no_command_is_an_error_that_lists_the_commands(capsys):
     with pytest.raises(SystemExit, match="2"):
         cli.main([])

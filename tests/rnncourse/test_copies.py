@@ -82,6 +82,17 @@ def test_what_is_no_notebook_has_a_hash_of_its_own():
     assert len({content_hash(content) for content in contents}) == 5
 
 
+@pytest.mark.parametrize("below", ["", " \n"])
+def test_the_empty_cell_that_jupyterlab_puts_below_the_last_one_is_no_writing(small, below):
+    work, exercise = small / "work/02_bptt.ipynb", small / "exercises/02_bptt.ipynb"
+    copies.copy_exercises(small)
+    run = json.loads(work.read_text())
+    run["cells"].append({"cell_type": "code", "id": "b", "metadata": {}, "source": below, "outputs": []})
+    work.write_text(json.dumps(run))
+    exercise.write_text(notebook("second"))
+    assert copies.copy_exercises(small).replaced == [work]
+
+
 @pytest.mark.parametrize(
     ("number", "remedy"), [(errno.ENOSPC, "free some space"), (errno.EACCES, "make .*work writable")]
 )

@@ -1,5 +1,6 @@
 """`rnnlab lab` starts JupyterLab at the right place, or says in a sentence why it can't."""
 
+import errno
 import json
 import logging
 import os
@@ -111,6 +112,21 @@ def test_a_busy_port_is_told_and_without_one_the_next_is_taken(monkeypatch):
     monkeypatch.setattr(jupyterlab, "_port_problem", lambda port: "is in use")
     with pytest.raises(NotReady, match="is in use: choose another"):
         jupyterlab._port(None)
+
+
+def test_a_port_that_a_program_uses_over_ipv6_alone_is_busy(monkeypatch):
+    """Jupyter binds every address of localhost."""
+    addresses = [(family, 1, 6, "", (host, 0)) for family, host in ((2, "127.0.0.1"), (10, "::1"))]
+
+    def refuse(address, family):
+        if address[0] == "::1":
+            raise OSError(errno.EADDRINUSE, "taken")
+        return socket.socket()
+
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *arguments, **options: addresses)
+    monkeypatch.setattr(socket, "create_server", refuse)
+    with pytest.raises(NotReady, match=r"\b8888\b.*--port"):
+        jupyterlab._port(8888)
 
 
 @pytest.mark.parametrize("port", [-1, 0, 65536])

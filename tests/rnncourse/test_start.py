@@ -1,5 +1,7 @@
 """`rnnlab start` and `rnnlab update`: the course in a folder of one's own; nothing is lost."""
 
+import shlex
+
 import pytest
 from test_copies import notebook as notebook_text
 
@@ -47,6 +49,39 @@ def test_a_folder_in_use_is_refused_and_nothing_in_it_changes(tmp_path):
     with pytest.raises(work.NoCourse, match="is not empty"):
         work.start(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_file_in_the_place_of_the_folder_is_named_as_one(tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(work.NoCourse, match=r"thesis\.txt is a file"):
+        work.start(tmp_path / "thesis.txt")
+
+
+def test_an_update_continues_a_start_that_was_interrupted(release, tmp_path, monkeypatch):
+    notebooks = {f"notebooks/0{n}_a.ipynb": notebook(f"lesson {n}") for n in range(3)}
+    release(1, notebooks)
+    write = work.write_whole
+
+    def stop_at_the_second(path, content):
+        if path.name == "01_a.ipynb":
+            raise KeyboardInterrupt
+        write(path, content)
+
+    monkeypatch.setattr(work, "write_whole", stop_at_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        work.start(tmp_path / "course")
+    monkeypatch.setattr(work, "write_whole", write)
+    work.update_started(tmp_path / "course")
+    contents = {name: (tmp_path / "course" / name).read_bytes() for name in notebooks}
+    assert contents == notebooks
+    assert not (tmp_path / "course/work").exists()
+
+
+def test_the_command_that_opens_the_course_can_be_pasted(release, tmp_path):
+    release(1, {"notebooks/00_a.ipynb": notebook("old")})
+    *_, line = work.start(tmp_path / "my course (new)")
+    words = shlex.split(line.partition(": ")[2])
+    assert words == ["cd", str(tmp_path / "my course (new)"), "&&", "rnnlab", "lab"]
 
 
 def test_a_second_start_names_the_update(course):

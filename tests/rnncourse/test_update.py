@@ -117,6 +117,29 @@ def test_own_changes_elsewhere_are_never_overwritten(clones):
     assert (learner / ".gitignore").read_text() == "work/\nmine\n"
 
 
+def test_a_refused_update_says_where_the_readers_notes_are(clones):
+    author, learner = clones
+    (learner / ".gitignore").write_text("work/\nmine\n")
+    (learner / LESSON).write_text(notebook("my note"))
+    publish(author, ".gitignore", "work/\nbuild/\n")
+    with pytest.raises(NoCourse) as refused:
+        work.update_clone(learner)
+    copy = f"work/before_update/{LESSON}"
+    assert holds(str(refused.value), LESSON, copy)
+    assert (learner / copy).read_text() == notebook("my note")
+
+
+def test_commits_of_the_readers_own_are_told_before_anything_is_put_aside(clones):
+    author, learner = clones
+    publish(learner, "notes.txt", "mine")
+    (learner / LESSON).write_text(notebook("my note"))
+    publish(author, LESSON, notebook("newer lesson"))
+    with pytest.raises(NoCourse, match="git rebase"):
+        work.update_clone(learner)
+    assert (learner / LESSON).read_text() == notebook("my note")
+    assert not (learner / "work/before_update").exists()
+
+
 def test_a_folder_without_git_and_a_machine_without_it_are_told(tmp_path, clones, monkeypatch):
     with pytest.raises(NoCourse, match="was not cloned by git"):
         work.update_clone(tmp_path)
