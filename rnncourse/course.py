@@ -4,9 +4,8 @@ from collections.abc import Callable
 from types import MappingProxyType, ModuleType
 
 from nbjudge.course import Kind
-from nbjudge.exercise import Exercise
 from rnncourse import checks
-from rnncourse.checks.answers import ModelAnswer, answers
+from rnncourse.checks.answers import answers
 from rnnlab import resources
 
 OF_NETWORKS = (
@@ -34,18 +33,20 @@ class RnnCourse:
         *("rnncourse.capstone", "rnncourse.scaling"),
     )
     kind = Kind("cuda", *PLUG_IN, ("pocketgpu",))
+    usable_cores = staticmethod(resources.usable_cores)
+    catalogue = staticmethod(checks.catalogue)
+    exercises = staticmethod(checks.exercises)
+    find = staticmethod(checks.find)
+    answers = staticmethod(answers)
+
+    def memory_limit(self) -> float:
+        return resources.memory_limit()
 
     @property
     def compare(self) -> ModuleType:
         from rnnlab import compare
 
         return compare
-
-    def usable_cores(self) -> int:
-        return resources.usable_cores()
-
-    def memory_limit(self) -> float:
-        return resources.memory_limit()
 
     def launched(self, function: Callable, is_own: bool = False) -> Callable:
         from rnncourse.kernel_answers import kernels
@@ -56,18 +57,6 @@ class RnnCourse:
         from rnncourse.kernel_answers import kernels
 
         return kernels.replay(function, *call)
-
-    def catalogue(self, lesson: str) -> dict[str, int]:
-        return checks.catalogue(lesson)
-
-    def exercises(self, lesson: str) -> tuple[Exercise, ...]:
-        return checks.exercises(lesson)
-
-    def find(self, name: str) -> tuple[str, Exercise]:
-        return checks.find(name)
-
-    def answers(self, lesson: str) -> dict[str, ModelAnswer]:
-        return answers(lesson)
 
     def select(self, answer: object, seconds: float, box: object, lines: list[str]) -> object:
         from rnncourse.kernel_answers.kernel_selection import select

@@ -43,12 +43,14 @@ def banner() -> None:
 
 
 def _banner_in_browser() -> None:
-    print(f"rnnlab {rnnlab.__version__} · live: NumPy {metadata.version('numpy')} in a browser, on one core")
-    print("Here check() works and all lessons run, some cells as recorded: no threads, processes, compilers.")
+    version = metadata.version("numpy")
     print(
-        "Times are those of WebAssembly, not of this computer. Only this browser has your work: download it."
+        f"rnnlab {rnnlab.__version__} · live: NumPy {version} in a browser, on one core",
+        "Here check() works and all lessons run, some cells as recorded: no threads, processes, compilers.",
+        "Times are those of WebAssembly, not of this computer. Only this browser has your work: download it.",
+        f"simulated: GPU kernels · recorded: {len(records.stored()) or 'no'} measurements",
+        sep="\n",
     )
-    print(f"simulated: GPU kernels · recorded: {len(records.stored()) or 'no'} measurements")
 
 
 def _missing(cuda: tuple[int, int] | None) -> str:
@@ -82,9 +84,9 @@ def _place(thing: Any) -> str:
     if not path.is_file() or path.parent.name.startswith("ipykernel_"):
         return "this notebook"
     shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
-    return (
-        str(shown) if isinstance(thing, ModuleType) else f"{shown}, line {inspect.getsourcelines(thing)[1]}"
-    )
+    if isinstance(thing, ModuleType):
+        return str(shown)
+    return f"{shown}, line {inspect.getsourcelines(thing)[1]}"
 
 
 def _coloured(text: str) -> str:

@@ -10,7 +10,6 @@ lie in one file beside the progress of this machine, so that the table grows fro
 """
 
 import json
-import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -18,10 +17,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from nbjudge.files import write_whole
 from nbjudge.progress_file import home
 from rnncourse.lab.roofline import gemm_rate
 from rnncourse.lab.turns import Timing, disturbance, load_of_a_core, take_turns
-from rnnlab.network import Network, State
+from rnnlab.network import Network, State, forward_flops
 
 T = 16
 B = 64
@@ -55,8 +55,7 @@ def problem(cell: str = "rnn_tanh", **options) -> tuple[Network, np.ndarray, Sta
 
 def flop(network: Network, passes: int = FORWARD) -> int:
     """FLOP of the products that the problem needs; passes is FORWARD or TRAINING."""
-    weights = network.parameters["weight_ih_l0"].size + network.parameters["weight_hh_l0"].size
-    return passes * 2 * T * B * weights
+    return passes * forward_flops(network, T, B)
 
 
 def measure(
@@ -103,14 +102,13 @@ def keep(row: ScoreRow) -> None:
         return
     known[row.lesson, row.way] = row
     in_order = sorted(known.values(), key=lambda row: row.lesson)
-    beside = home() / f"scoreboard.{os.getpid()}"  # renamed when complete: two lessons may write at once
+    content = json.dumps([asdict(row) for row in in_order], indent=1)
     try:
         home().mkdir(mode=0o700, parents=True, exist_ok=True)
-        beside.write_text(json.dumps([asdict(row) for row in in_order], indent=1), encoding="utf-8")
-        os.replace(beside, home() / FILE)
+        write_whole(home() / FILE, content.encode())  # two lessons may write at once
     except OSError as error:
-        warnings.warn(f"The scoreboard was not stored: {error}. Set RNNLAB_HOME to a folder you may write.",
-                      stacklevel=2)  # fmt: skip
+        remedy = "Set RNNLAB_HOME to a folder you may write."
+        warnings.warn(f"The scoreboard was not stored: {error}. {remedy}", stacklevel=2)
 
 
 def rows() -> list[ScoreRow]:
@@ -131,7 +129,8 @@ def table() -> str:
     for row in in_order:
         mark = "  *" if row.disturbed else ""
         lines.append(f"{row.lesson:8}{row.way:38}{time(row):>8}{row.rate:9.3g}{part(row):>12}{mark}")
-    lines += [NOTE] * any(row.disturbed for row in in_order)
+    if any(row.disturbed for row in in_order):
+        lines.append(NOTE)
     if product and any(row.rate > 1.1 * product and "threads" not in row.way for row in in_order):
         lines.append(HIGH)
     return "\n".join(lines)

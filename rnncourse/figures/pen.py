@@ -14,7 +14,7 @@ hatching or a word says the same again, for print in grey and for readers who se
 from html import escape
 from typing import NamedTuple
 
-from rnncourse.figures.picture import CARD, PALETTE
+from rnncourse.figures.picture import CARD, PALETTE, Shown
 
 INK = "#1B2733"
 QUIET = "#55606E"
@@ -53,7 +53,7 @@ WIDTH = 900
 Point = tuple[float, float]
 
 
-class Sheet:
+class Sheet(Shown):
     """White card with a title; `alt` is the finding in words, for readers who do not see the drawing.
 
     `now` is a sentence about the step that is drawn, for drawings of something that passes in time.
@@ -124,12 +124,6 @@ class Sheet:
         contents = f"<title>{escape(self.title)}</title>\n<desc>{label}</desc>"
         card = f'<rect width="{WIDTH}" height="{self.height}" rx="6" fill="{CARD}"/>'
         return "\n".join([f'{start} font-family="{FONT}">', contents, card, *self.elements, "</svg>\n"])
-
-    def __repr__(self) -> str:
-        return self.alt
-
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        return {"text/html": self.tag(), "text/plain": self.alt}
 
 
 def number(value: object) -> str:

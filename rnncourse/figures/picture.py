@@ -12,14 +12,18 @@ import io
 import os
 import re
 import struct
+import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import get_named_colors_mapping
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -30,7 +34,8 @@ from rnncourse.figures.slider_box import name_sliders, slider_box
 MOST_ROWS = 24  # of a table; of a longer line, as many points at equal distances
 MOST_SETTINGS = 6  # of one slider
 SUMMARY = "Numbers of this picture"
-# Okabe and Ito's colours, which people with any common colour blindness can tell apart
+# Okabe and Ito's colours, which people with any common colour blindness can tell apart; matplotlib knows them
+# as okabe:blue, …
 PALETTE = {
     "black": "#000000",
     "orange": "#E69F00",
@@ -41,7 +46,8 @@ PALETTE = {
     "red": "#D55E00",
     "purple": "#CC79A7",
 }
-LINES = [PALETTE[name] for name in ("blue", "red", "green", "orange", "purple", "sky")]
+get_named_colors_mapping().update({f"okabe:{name}": colour for name, colour in PALETTE.items()})
+LINES = ("okabe:blue", "okabe:red", "okabe:green", "okabe:orange", "okabe:purple", "okabe:sky")
 CARD = "#FFFFFF"
 PAPER = {"facecolor": CARD, "edgecolor": "none", "pad": 0.5}  # behind a word that a line would strike
 PADDING = 6  # pixels of card around the picture
@@ -50,8 +56,10 @@ DPI = 96  # dots per inch: sharp enough on a laptop, and small enough to redraw 
 
 def show(figure: Figure, alt: str) -> None:
     """Displays a matplotlib figure; `alt` is the sentence that states its finding."""
+    from matplotlib import pyplot
+
     picture = Picture(png(figure), alt, tables_of(figure))
-    _close_pyplot_figure(figure)
+    pyplot.close(figure)  # one made by pyplot would be drawn a second time at the end of the cell
     display(picture)
 
 
@@ -75,9 +83,9 @@ def steps_as_cells(axis: Axes) -> None:
     axis.grid(which="minor", color=CARD, linewidth=2)
 
 
-def png(figure: Figure, dpi: int = DPI) -> bytes:
+def png(figure: Figure) -> bytes:
     """The figure as the bytes of a PNG file."""
-    figure.set_dpi(dpi)
+    figure.set_dpi(DPI)
     agg = figure.canvas if isinstance(figure.canvas, FigureCanvasAgg) else FigureCanvasAgg(figure)
     file = io.BytesIO()
     # print_png draws once where savefig draws twice; compression level 1, since the bytes go no further
@@ -86,47 +94,47 @@ def png(figure: Figure, dpi: int = DPI) -> bytes:
     return file.getvalue()
 
 
-@dataclass(frozen=True)
-class Picture:
+class Shown:
+    """What has a text alternative `alt` and knows its own HTML, `tag()`; a notebook shows both."""
+
+    def __repr__(self) -> str:
+        return self.alt
+
+    def _repr_mimebundle_(self, **_: object) -> dict:
+        return {"text/html": self.tag(), "text/plain": self.alt}
+
+
+@dataclass(frozen=True, repr=False)
+class Picture(Shown):
     """A PNG and the sentence that says what it shows."""
 
     png: bytes
     alt: str
     numbers: str = ""  # HTML of a table, closed until it is opened
 
-    def __repr__(self) -> str:
-        return self.alt
-
     def tag(self) -> str:
         """The picture as HTML, with its size, so that the page does not jump when it is replaced."""
         width, height = struct.unpack(">II", self.png[16:24])  # where a PNG file states its size
         source = f"data:image/png;base64,{b64encode(self.png).decode()}"
-        room = (
-            f"max-width:calc(100% - {2 * PADDING}px)"  # the page must not scroll sideways for the card's edge
-        )
+        # the page must not scroll sideways for the card's edge
+        room = f"max-width:calc(100% - {2 * PADDING}px)"
         style = f"background:{CARD};padding:{PADDING}px;border-radius:4px;{room};height:auto"
         alt = html.escape(self.alt)
         return f'<img src="{source}" width="{width}" height="{height}" alt="{alt}" style="{style}">'
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+    def _repr_mimebundle_(self, **_: object) -> dict:
         return {"text/html": self.tag() + self.numbers, "text/plain": self.alt}
 
 
-@dataclass(frozen=True)
-class Page:
+@dataclass(frozen=True, repr=False)
+class Page(Shown):
     """A picture in HTML, such as a drawing, and the sentence that says what it shows."""
 
     html: str
     alt: str
 
-    def __repr__(self) -> str:
-        return self.alt
-
     def tag(self) -> str:
         return self.html
-
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        return {"text/html": self.html, "text/plain": self.alt}
 
 
 class Slider(NamedTuple):
@@ -156,9 +164,10 @@ def slider_view(draw: Callable[..., Any], describe: Callable[..., str], **slider
     move below 150 ms. It may also return a page of its own, with `alt` and `tag()` like a Picture's.
     `describe(**values)` is the finding in one sentence: the text alternative, and the line under the picture.
     """
-    start = {name: slider.values[slider.start] for name, slider in sliders.items()}
+    start = start_of(sliders)
     shown = draw(**start)
-    still = _as_page(shown, describe(**start))
+    finding = describe(**start)
+    still = _as_page(shown, finding)
     if isinstance(shown, Figure):
         # the layout found once holds: finding it again is a third of a redraw
         shown.set_layout_engine("none")
@@ -169,7 +178,12 @@ def slider_view(draw: Callable[..., Any], describe: Callable[..., str], **slider
 
     if not widgets_run():
         return View(still, None, settings_table(describe, sliders), (show_at, sliders))
-    return View(still, slider_box(show_at, sliders, (still.tag(), describe(**start))))
+    return View(still, slider_box(show_at, sliders, (still.tag(), finding)))
+
+
+def start_of(sliders: dict[str, Slider]) -> dict[str, Any]:
+    """The value at which each slider starts."""
+    return {name: slider.values[slider.start] for name, slider in sliders.items()}
 
 
 @dataclass(frozen=True)
@@ -184,7 +198,7 @@ class View:
     def __repr__(self) -> str:
         return self.still.alt
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+    def _repr_mimebundle_(self, **_: object) -> dict:
         bundle = self.still._repr_mimebundle_()
         if self.box is None:
             return bundle | {"text/html": bundle.get("text/html", "") + self.settings}
@@ -201,10 +215,14 @@ def widgets_run() -> bool:
         return False
     try:
         import ipywidgets  # noqa: F401
-        from IPython import get_ipython
     except ImportError:
         return False
-    return hasattr(get_ipython(), "kernel")
+    return in_a_kernel()
+
+
+def in_a_kernel() -> bool:
+    """Whether IPython runs here as the kernel of a notebook."""
+    return "IPython" in sys.modules and hasattr(sys.modules["IPython"].get_ipython(), "kernel")
 
 
 def _as_page(shown: Any, alt: str):
@@ -219,13 +237,6 @@ def display(picture: Any) -> None:
         print(picture)
     else:
         ipython.display(picture)
-
-
-def _close_pyplot_figure(figure: Figure) -> None:
-    """Closes a figure made by pyplot, which would otherwise be drawn a second time at the end of the cell."""
-    from matplotlib import pyplot
-
-    pyplot.close(figure)
 
 
 class Series(NamedTuple):
@@ -262,12 +273,17 @@ def table(title: str, columns: list[str], rows: list[list[str]], most: int = MOS
     """HTML of one table; a long one shows `most` rows at equal distances and says so."""
     shown = rows
     if len(rows) > most:
-        shown = [rows[number] for number in np.linspace(0, len(rows) - 1, most).astype(int)]
+        shown = [rows[number] for number in spread(len(rows), most)]
         title = f"{title} ({most} of {len(rows)} points)".strip()
     caption = f"<caption>{html.escape(plain(title))}</caption>" if title else ""
     head = "".join(f'<th scope="col">{html.escape(plain(name))}</th>' for name in columns)
     body = "".join(row_of(row) for row in shown)
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def spread(count: int, most: int) -> list[int]:
+    """At most so many of the numbers 0 … count - 1, the first and the last among them, at equal distances."""
+    return np.unique(np.linspace(0, count - 1, most).astype(int)).tolist()
 
 
 def row_of(row: list[str]) -> str:
@@ -281,16 +297,15 @@ def bar_series(axis: Axes) -> Iterator[Series]:
     for container in axis.containers:
         if not isinstance(container, BarContainer) or not len(container):
             continue
-        upright = container.orientation != "horizontal"
-        boxes = [bar.get_bbox() for bar in container]
-        places = [(box.x0 + box.x1) / 2 if upright else (box.y0 + box.y1) / 2 for box in boxes]
-        ends = [box.y1 if upright else box.x1 for box in boxes]
-        name = container.get_label()
+        corners = np.array([bar.get_bbox().get_points() for bar in container])  # [bars, corners, (x, y)]
+        across = int(container.orientation == "horizontal")  # the coordinate along which bars follow
+        ruler = (axis.xaxis, axis.yaxis)[across]
+        places = corners[:, :, across].mean(axis=1)
+        ends = corners[:, 1, 1 - across]
         if len(axis.containers) > 1:  # bars beside each other stand around the tick of their group
-            ticks = (axis.xaxis if upright else axis.yaxis).get_majorticklocs()
-            places = [min(ticks, key=lambda tick, place=place: abs(tick - place)) for place in places]
-        x = named_places(axis, places, "x" if upright else "y")
-        yield Series("" if name.startswith("_") else name, x, [number(end) for end in ends])
+            ticks = ruler.get_majorticklocs()
+            places = ticks[np.abs(ticks - places[:, np.newaxis]).argmin(axis=1)]
+        yield Series(label_of(container), named_places(ruler, places), [*map(number, ends)])
 
 
 def line_series(axis: Axes) -> Iterator[Series]:
@@ -299,8 +314,13 @@ def line_series(axis: Axes) -> Iterator[Series]:
         x, y = plotted(line)
         if len(x) < 2 or not line.get_visible() or line.get_transform() != axis.transData:
             continue
-        name = str(line.get_label())
-        yield Series("" if name.startswith("_") else name, named_places(axis, x, "x"), [*map(number, y)])
+        yield Series(label_of(line), named_places(axis.xaxis, x), [*map(number, y)])
+
+
+def label_of(artist: Artist | BarContainer) -> str:
+    """The name that an artist has in a legend; empty if it stands in none."""
+    name = str(artist.get_label())
+    return "" if name.startswith("_") else name
 
 
 def plotted(line: Line2D) -> tuple[np.ndarray, np.ndarray]:
@@ -311,16 +331,16 @@ def plotted(line: Line2D) -> tuple[np.ndarray, np.ndarray]:
         return np.empty(0), np.empty(0)
 
 
-def named_places(axis: Axes, places: Sequence[float], direction: str) -> list[str]:
-    """Words of the ticks at these places, and the number where a place has none."""
-    ruler = axis.xaxis if direction == "x" else axis.yaxis
+def named_places(ruler: Axis, places: Sequence[float]) -> list[str]:
+    """Words of an axis's ticks at these places, and the number where a place has none."""
     labels = zip(ruler.get_majorticklocs(), ruler.get_ticklabels(), strict=False)
     names = {round(float(place), 6): label.get_text() for place, label in labels}
-    named = (names.get(round(float(place), 6), "") for place in places)
-    return [
-        word if re.search(r"[^\W\d_]|×", word) and "$" not in word else number(place)
-        for word, place in zip(named, places, strict=True)
-    ]
+    words = []
+    for place in places:
+        word = names.get(round(float(place), 6), "")
+        is_word = re.search(r"[^\W\d_]|×", word) and "$" not in word
+        words.append(word if is_word else number(place))
+    return words
 
 
 def number(value: float) -> str:
@@ -333,13 +353,12 @@ def plain(text: str) -> str:
     return text.replace("$", "").replace("\\", "").replace("\n", " ")
 
 
-def settings_table(describe: Callable[..., str], sliders: dict[str, Any]) -> str:
+def settings_table(describe: Callable[..., str], sliders: dict[str, Slider]) -> str:
     """HTML of a closed `details` element: the findings of a view when one slider at a time is moved."""
-    start = {name: slider.values[slider.start] for name, slider in sliders.items()}
+    start = start_of(sliders)
     rows = []
     for name, slider in sliders.items():
-        places = sorted({*np.linspace(0, len(slider.values) - 1, MOST_SETTINGS).astype(int)})
-        for place in places[: len(slider.values)]:
+        for place in spread(len(slider.values), MOST_SETTINGS):
             value = slider.values[place]
             setting = f"{slider.label}: {slider.format.format(value)}"
             rows.append([setting, describe(**start | {name: value})])

@@ -93,11 +93,8 @@ def _row(ipywidgets, slider, control):
     if not slider.play:
         return control
     values = slider.values
-    play = ipywidgets.Play(interval=400)
-    play.min = values[0]
-    play.max = values[-1]
-    play.step = values.step
-    play.value = control.value
+    limits = {"min": values[0], "max": values[-1], "step": values.step}
+    play = ipywidgets.Play(value=control.value, interval=400, **limits)
     ipywidgets.jslink((play, "value"), (control, "value"))
     return ipywidgets.HBox([control, play])
 

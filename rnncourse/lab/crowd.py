@@ -8,7 +8,7 @@ CROWDED = 0.15  # part of the cores' time: more than that for others, and rates 
 SECONDS = 0.5
 
 
-def others_part(seconds: float = SECONDS) -> float:
+def others_part() -> float:
     """Part of the time of the cores that this process may use, 0 to 1, that goes to other programs.
 
     This process must rest meanwhile.  0 in a browser, which does not tell.
@@ -17,7 +17,7 @@ def others_part(seconds: float = SECONDS) -> float:
         return 0.0
     import psutil  # not built for browsers
 
-    percents = psutil.cpu_percent(seconds, percpu=True)
+    percents = psutil.cpu_percent(SECONDS, percpu=True)
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(len(percents))
     own = [percents[core] for core in allowed if core < len(percents)] or percents
     return sum(own) / len(own) / 100

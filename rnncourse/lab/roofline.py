@@ -55,12 +55,12 @@ def measure(seconds: float = 1.5) -> Roofline:
     return Roofline(max(rates), moved, disturbance({"roofs": Timing((1.0, 1.0), load)}))
 
 
-def gemm_rate(m: int, n: int, k: int, seconds: float = 0.5, dtype: str = "float32") -> float:
+def gemm_rate(m: int, n: int, k: int, seconds: float = 0.5) -> float:
     """GFLOP/s of the fastest product of [m,k] and [k,n] seen within `seconds`, after one to warm up."""
     rng = np.random.default_rng(0)
-    a = rng.random((m, k), dtype)
-    b = rng.random((k, n), dtype)
-    product = np.empty((m, n), dtype)
+    a = rng.random((m, k), "float32")
+    b = rng.random((k, n), "float32")
+    product = np.empty((m, n), "float32")
     return 2e-9 * m * n * k / _best_time(lambda: np.matmul(a, b, out=product), seconds)
 
 

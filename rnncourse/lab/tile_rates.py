@@ -35,7 +35,7 @@ FLOP = 2e7  # in one timed run
 MULTIPLY_ADD = re.compile(r"\bv?fn?m(add|la|ls)\w*|\bv?mulps")  # of x86, ARM; mulps where none is fused
 STACK = re.compile(r"\(%rsp|\[sp\b")
 MOST_SUMS = 256  # of a tile: LLVM takes seconds to distribute more of them over registers
-LABEL = re.compile(r"^\.?\w+:")
+LABEL = re.compile(r"^\.?\w+:", re.M)
 
 
 class InnerLoop(NamedTuple):
@@ -58,7 +58,7 @@ class CompiledTile:
     Raises ValueError for a tile without rows or vectors, and for one with more than MOST_SUMS sums.
     """
 
-    def __init__(self, tile: Tile):
+    def __init__(self, tile: Tile, emit: Callable = emit_tile, terms: int = 0):
         self.tile = Tile(*tile)
         if min(self.tile) < 1 or self.tile.sums > MOST_SUMS:
             rows, vectors = self.tile
@@ -66,19 +66,14 @@ class CompiledTile:
                 f"the tile has {rows} rows and {vectors} vectors, expected at least 1 of each and at most "
                 f"{MOST_SUMS} sums (rows times vectors)"
             )
-        self.width, self.terms = self.tile.vectors * LANES, self._count_terms()
-        self._loop = self._compile()
+        self.width = self.tile.vectors * LANES
+        self.terms = terms or PANEL_VECTORS // self.tile.vectors
+        form = Form(*self.tile, LANES, ir.FloatType(), is_strip=True, is_fused=FUSED)
+        self._loop = _compile_repeated(lambda builder, call: emit(builder, form, call), self.width)
         a = np.ones((self.terms, self.tile.rows), "float32")
         panel = np.ones((self.terms, self.width), "float32")
         self._arrays = a, panel, np.empty((self.tile.rows, self.width), "float32")
         self.turns = max(1, round(FLOP / self.flop))
-
-    def _count_terms(self) -> int:
-        return PANEL_VECTORS // self.tile.vectors
-
-    def _compile(self):
-        form = Form(*self.tile, LANES, ir.FloatType(), is_strip=True, is_fused=FUSED)
-        return _compile_repeated(lambda builder, call: emit_tile(builder, form, call), self.width)
 
     @property
     def flop(self) -> int:
@@ -108,17 +103,8 @@ class CompiledTile:
 
 def count_inner_loop(code: str) -> InnerLoop:
     """Instructions in the block of assembly text that has the most multiply-adds."""
-    blocks: list[list[str]] = [[]]
-    for line in code.splitlines():
-        if LABEL.match(line):
-            blocks.append([])
-        blocks[-1].append(line)
-
-    def multiplies(block):
-        return sum(bool(MULTIPLY_ADD.search(line)) for line in block)
-
-    loop = max(blocks, key=multiplies)
-    return InnerLoop(multiplies(loop), sum(bool(STACK.search(line)) for line in loop))
+    loop = max(LABEL.split(code), key=lambda block: len(MULTIPLY_ADD.findall(block)))
+    return InnerLoop(len(MULTIPLY_ADD.findall(loop)), len(STACK.findall(loop)))
 
 
 def measure_tiles(
@@ -170,8 +156,10 @@ class EmittedTile(CompiledTile):
     """A tile whose instructions a learner's function emits: (core, rows, vectors, terms)."""
 
     def __init__(self, emit: Callable, rows: int, vectors: int):
-        self._emit = emit
-        super().__init__(Tile(rows, vectors))
+        def emit_by_core(builder, form, call):
+            return emit(CompiledCore(builder, form, call), rows, vectors, EMITTED_TERMS)
+
+        super().__init__(Tile(rows, vectors), emit_by_core, EMITTED_TERMS)
 
     def is_right(self) -> bool:
         """Whether the emitted instructions multiply random numbers as NumPy does."""
@@ -179,17 +167,6 @@ class EmittedTile(CompiledTile):
         a = rng.random((self.tile.rows, self.terms), "float32")
         panel = rng.random((self.terms, self.width), "float32")
         return np.allclose(self.product(a, panel), a @ panel, rtol=1e-4)
-
-    def _count_terms(self) -> int:
-        return EMITTED_TERMS
-
-    def _compile(self):
-        form = Form(*self.tile, LANES, ir.FloatType(), is_strip=True, is_fused=FUSED)
-
-        def emit(builder, call):
-            return self._emit(CompiledCore(builder, form, call), *self.tile, self.terms)
-
-        return _compile_repeated(emit, self.width)
 
 
 def _compile_repeated(emit: Callable, width: int):

@@ -17,10 +17,13 @@ def build(nest: LoopNest, sizes: tuple[int, int, int]) -> Product:
     sums[n, m] = hl.f32(0)
     sums[n, m] += a[k, m] * b[n, k]
     out[n, m] = sums[n, m]
-    (_sums_in_registers if nest.keeps_sums else _sums_in_memory)(
-        hl, nest, sums, out, {"m": m, "n": n, "k": k}
-    )
-    result = out if nest.keeps_sums else sums
+    loops = {"m": m, "n": n, "k": k}
+    result = sums
+    if nest.keeps_sums:
+        _sums_in_registers(hl, nest, sums, out, loops)
+        result = out
+    else:
+        _sums_in_memory(hl, nest, sums, loops)
     M, N, K = sizes
     for buffer, shape in [(a, (K, M)), (b, (N, K)), (result.output_buffer(), (N, M))]:
         for dimension, extent in enumerate(shape):
@@ -51,7 +54,7 @@ def _sums_in_registers(hl, nest, sums, out, loops):
         out.parallel(first)
 
 
-def _sums_in_memory(hl, nest, sums, out, loops):
+def _sums_in_memory(hl, nest, sums, loops):
     """Schedule in which every tile reads its sums from memory and writes them back."""
     tile = nest.tile
     inner = {}

@@ -20,6 +20,7 @@ import re
 from pathlib import Path
 
 from nbjudge.files import write_whole
+from nbjudge.printable import quantity
 
 MEASURED = Path(__file__).with_name("measured")
 SCHEMA = 1
@@ -33,8 +34,10 @@ def write(path: Path, record: dict) -> None:
         raise ValueError(f"the record lacks {', '.join(sorted(lacking))}")
     record = {"schema": SCHEMA} | record
     text = json.dumps(record | {"digest": digest(record)}, indent=1, ensure_ascii=False)
+    # lists of plain numbers or words take one line, however long: a record is for people too
+    text = re.sub(r"\[[^][{}]*\]", lambda matches: re.sub(r"\n\s*", " ", matches[0]), text)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, (_on_one_line(text) + "\n").encode())
+    write_whole(path, f"{text}\n".encode())
 
 
 def read(path: Path) -> dict:
@@ -65,9 +68,8 @@ def origin(record: dict) -> str:
     if changed is None:
         source = record.get("commit_from", "nothing")
         return f"commit {commit}, named by {source}; no git to say what was changed"
-    return f"commit {commit}" + (
-        f" with changes in {len(changed)} file{('s' if len(changed) > 1 else '')}" if changed else ""
-    )
+    changes = f" with changes in {quantity(len(changed), 'file')}" if changed else ""
+    return f"commit {commit}{changes}"
 
 
 def place(record: dict, folder: Path | None = None) -> Path:
@@ -91,12 +93,12 @@ def stored(kind: str | None = None, folder: Path | None = None) -> list[Path]:
 
 def find(name: str, folder: Path | None = None) -> Path:
     """The one record whose file's name contains `name`.  Raises ValueError where none does, or several do."""
-    matches = [path for path in stored(folder=folder) if name in path.name]
-    exact = [path for path in matches if path.stem == name]
-    if len(exact or matches) != 1:
-        names = ", ".join(path.stem for path in matches or stored(folder=folder)) or "none at all"
+    known = {path.stem: path for path in stored(folder=folder)}
+    matches = [name] if name in known else [stem for stem in known if name in f"{stem}.json"]
+    if len(matches) != 1:
+        names = ", ".join(matches or known) or "none at all"
         raise ValueError(f"{'several' if matches else 'no'} records are called {name!r}; there are {names}")
-    return (exact or matches)[0]
+    return known[matches[0]]
 
 
 def _minute(path: Path) -> tuple[str, str]:
@@ -114,8 +116,3 @@ def _with_new_names(record: dict) -> dict:
     for old, new in RENAMED.items():
         text = re.sub(rf"(?<![/\w]){old}\b", new, text)
     return json.loads(text)
-
-
-def _on_one_line(text: str) -> str:
-    """Lists of plain numbers or words take one line, however long: a record is for people too."""
-    return re.sub(r"\[[^][{}]*\]", lambda matches: re.sub(r"\n\s*", " ", matches[0]), text)

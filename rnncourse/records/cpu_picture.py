@@ -3,15 +3,17 @@
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rnncourse.figures.picture import PALETTE, canvas
+from rnncourse.figures.picture import canvas
 from rnncourse.records import cpu_report as report
 
+BEST = "fastest rung"
 BARS = {  # drawn in this order over each size; every other contestant is in the tables
-    "fastest rung": PALETTE["green"],
-    "jax": PALETTE["red"],
-    "pytensor": PALETTE["orange"],
+    BEST: "okabe:green",
+    "jax": "okabe:red",
+    "pytensor": "okabe:orange",
 }
 GREY = "#888888"
+TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 HEIGHT = 5.6
 WIDTH = 11.0  # inches
 
@@ -68,15 +70,14 @@ def nearest(record: dict) -> str:
 
 def _speeds(axis: Axes, record: dict, cases: list[dict]) -> None:
     for place, (name, colour) in enumerate(BARS.items()):
-        ratios = [
-            _over_pytorch(case, report.best_rung(record, case) if place == 0 else name) for case in cases
-        ]
+        contestant = lambda case, name=name: report.best_rung(record, case) if name == BEST else name
+        ratios = [_over_pytorch(case, contestant(case)) for case in cases]
         across = [x + 0.27 * (place - 1) for x in range(len(cases))]
         if any(ratios):
             axis.bar(across, [(ratio or 1) - 1 for ratio in ratios], 0.25, bottom=1, color=colour, label=name)
     axis.axhline(1, color=GREY, linewidth=2, label="pytorch")
     axis.set_yscale("log")
-    axis.set_yticks(ticks := [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50], [f"{tick:g}" for tick in ticks])
+    axis.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
     axis.minorticks_off()
     axis.grid(axis="y", linewidth=0.4)
 
@@ -87,18 +88,21 @@ def _rates(axis: Axes, record: dict, cases: list[dict]) -> None:
     limits = {"gemm_large": ("large product", "_"), "gemm_step": ("bare products of the step", "x")}
     for name, (label, marker) in limits.items():
         values = [rate(case, name) or float("nan") for case in cases]
-        axis.plot(across, values, marker, color=PALETTE["black"], markersize=9, label=label)
+        axis.plot(across, values, marker, color="black", markersize=9, label=label)
     best = [rate(case, report.best_rung(record, case)) or float("nan") for case in cases]
     theirs = [rate(case, report.PYTORCH) or float("nan") for case in cases]
-    axis.bar([x - 0.2 for x in across], best, 0.4, color=BARS["fastest rung"])
+    axis.bar([x - 0.2 for x in across], best, 0.4, color=BARS[BEST])
     axis.bar([x + 0.2 for x in across], theirs, 0.4, color=GREY)
     axis.set_ylim(bottom=0)
 
 
 def _sizes(axis: Axes, cases: list[dict]) -> None:
-    sizes = ["{B} × {H}".format(**case["workload"]) for case in cases]
-    steps = [", T = {T}".format(**case["workload"]) for case in cases]  # for a size that is there before
-    names = [size + steps[k] * (sizes.index(size) < k) for k, size in enumerate(sizes)]
+    names = []
+    for case in cases:
+        name = "{B} × {H}".format(**case["workload"])
+        if name in names:
+            name += ", T = {T}".format(**case["workload"])
+        names.append(name)
     axis.set_xticks(range(len(cases)), names, fontsize=8, rotation=60)
     axis.set_xlabel("sequences × units")
 

@@ -76,7 +76,8 @@ def case(workload: Workload, results: list[Measurement]) -> list[str]:
         notes.append(f"* {STANDARD}")
     if any(share and share > BUSY_HOST for share in map(host_share, timed)):
         notes.append(HOST)
-    return [table(workload, results), *notes, *against_halves(timed), *left_out(results)]
+    left_out = [f"{one.name}, {one.dtype}: {one.left_out}" for one in results if one.left_out]
+    return [table(workload, results), *notes, *against_halves(timed), *left_out]
 
 
 def label(result: Measurement) -> str:
@@ -92,14 +93,11 @@ def host_share(result: Measurement) -> float | None:
 
 def against_halves(timed: list[Measurement]) -> list[str]:
     """Our 16-bit kernels beside the fastest peer in any 16-bit type; cuDNN's persistent ones are float16."""
-
-    def is_peer(result):
-        return result.name == PYTORCH or result.name.startswith("cudnn_")
-
-    peers = [result for result in timed if result.dtype in HALVES and is_peer(result)]
+    halves = [result for result in timed if result.dtype in HALVES]
+    peers = [result for result in halves if result.name == PYTORCH or result.name.startswith("cudnn_")]
     lines = []
-    for result in timed if peers else ():
-        if result.dtype in HALVES and result not in peers:
+    for result in halves if peers else ():
+        if result not in peers:
             parts = (_beside(result, peers, part) for part in ("forward", "step"))
             lines.append(f"{result.name}, {result.dtype}: {'; '.join(parts)}")
     return lines
@@ -128,11 +126,6 @@ def aligned(rows: Sequence[Sequence[str]], texts: int = 2) -> str:
     return "\n".join(line(row).rstrip() for row in rows)
 
 
-def left_out(results: list[Measurement]) -> list[str]:
-    """Contestants without times, and why."""
-    return [f"{result.name}, {result.dtype}: {result.left_out}" for result in results if result.left_out]
-
-
 def over(other: Measurement | None, one: Measurement, part: str = "step") -> float | None:
     """How many times as fast `one` is as the other."""
     theirs = other.median(part) if other else None
@@ -142,18 +135,21 @@ def over(other: Measurement | None, one: Measurement, part: str = "step") -> flo
 def _row(
     workload: Workload, result: Measurement, naive: Measurement | None, peer: Measurement | None
 ) -> tuple[str, ...]:
-    seconds = {part: result.median(part) for part in (*PARTS, "kernel")}
     ratio = lambda value: "" if value is None else f"{value:.2f}"
-    cells = [label(result), result.dtype]
-    cells += [f"{1e3 * seconds[part]:.3f}" for part in PARTS]
-    cells += [ratio(over(naive, result)), ratio(over(peer, result))]
-    for part in ("step", "forward", "kernel"):
-        cells.append("" if seconds[part] is None else f"{1e6 * seconds[part] / workload.T:.2f}")
-    cells.append(ratio(result.floor))
-    cells.append(f"{1e-12 * workload.flops('step') / seconds['step']:.2f}")
-    cells.append(str(result.launches.get("step") or ""))
+    of_step = lambda seconds: ratio(None if seconds is None else 1e6 * seconds / workload.T)
+    step = result.median("step")
     share = host_share(result)
-    cells.append("" if share is None else f"{min(1.0, share):.0%}")
-    cells.append(f"{result.bytes / 1e6:.0f}")
-    cells.append({True: "yes", False: "no", None: ""}[result.same_bits])
-    return tuple(cells)
+    return (
+        label(result),
+        result.dtype,
+        *(f"{1e3 * result.median(part):.3f}" for part in PARTS),
+        ratio(over(naive, result)),
+        ratio(over(peer, result)),
+        *(of_step(result.median(part)) for part in ("step", "forward", "kernel")),
+        ratio(result.floor),
+        f"{1e-12 * workload.flops('step') / step:.2f}",
+        str(result.launches.get("step") or ""),
+        "" if share is None else f"{min(1.0, share):.0%}",
+        f"{result.bytes / 1e6:.0f}",
+        {True: "yes", False: "no", None: ""}[result.same_bits],
+    )

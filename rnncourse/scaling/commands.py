@@ -61,7 +61,8 @@ def _train(chosen: argparse.Namespace) -> int:
         settings = _settings(chosen)
         lines = Lines(settings.steps)
         limits = {"patience": chosen.patience, "hostfile": chosen.hostfile}
-        outcome = train_on_ranks(settings, note=_say, look=lines.show, **limits)
+        note = lambda sentence: print(f"rnnlab train: {sentence}", flush=True)
+        outcome = train_on_ranks(settings, note=note, look=lines.show, **limits)
     except (ValueError, OSError) as error:
         return _refuse(error.strerror or error if isinstance(error, OSError) else error, UNUSABLE)
     except (RankFailure, FloatingPointError) as error:
@@ -91,7 +92,7 @@ def _option(text: str) -> tuple[str, int | str]:
     name, equals, value = text.partition("=")
     if not equals:
         raise ValueError(f"--task-option is {text!r}, expected NAME=VALUE")
-    return name, int(value) if value.isdigit() else value
+    return name, int(value) if value.isdecimal() else value
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -131,10 +132,6 @@ def _report(outcome: dict) -> str:
         f"{outcome['baseline']:.4g}, the loss without training ({outcome['baseline_is']}).",
     )
     return "\n".join(line for line in lines if line)
-
-
-def _say(sentence: str) -> None:
-    print(f"rnnlab train: {sentence}", flush=True)
 
 
 def _refuse(error: object, status: int) -> int:

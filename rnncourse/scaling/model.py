@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+
 from pocketgpu.devices import Device
 from ranks.costs import Link, all_reduce_seconds, check_ranks, two_level_seconds
 from rnncourse.scaling.published import OVER_TIME, UNITS
@@ -115,11 +117,9 @@ def schedule_update(
     for layer, time in enumerate(ready):
         if not 0 <= time <= backward * (1 + 1e-9):
             raise ValueError(f"layer {layer} is ready at {time} s, outside the backward pass of {backward} s")
-    if not overlap:
-        total = sum(sizes)
-        start = forward + backward
-        message = Message(0, total, start, start, start + all_reduce(total))
-        return Update(forward, backward, (message,) if sizes else ())
+    if sizes and not overlap:
+        ready = [backward]
+        sizes = [sum(sizes)]
     free = 0.0
     messages = []
     for layer in sorted(range(len(ready)), key=lambda l: (ready[l], -l)):
@@ -175,15 +175,9 @@ def product_seconds(rates: dict[int, float], sequences: int, hidden: int = UNITS
     """
     check_ranks(sequences, "sequences")
     known = sorted(rates)
-    time = {b: 2 * hidden**2 * b / rates[b] * 1e-12 for b in known}
-    if sequences >= known[-1]:
-        return time[known[-1]] * sequences / known[-1]
-    if sequences <= known[0]:
-        return time[known[0]]
-    above = next(b for b in known if b >= sequences)
-    below = max(b for b in known if b <= sequences)
-    share = (sequences - below) / (above - below) if above > below else 0.0
-    return time[below] + share * (time[above] - time[below])
+    times = [2 * hidden**2 * b / rates[b] * 1e-12 for b in known]
+    beyond = max(1.0, sequences / known[-1])
+    return float(np.interp(sequences, known, times)) * beyond
 
 
 def arithmetic_seconds(training: Training, ranks: int, rates: dict[int, float]) -> float:

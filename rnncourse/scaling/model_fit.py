@@ -8,6 +8,7 @@ larger one, which is what a model is for.  `python -m rnncourse.scaling.model_fi
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import compress, product
 from typing import NamedTuple
@@ -126,7 +127,7 @@ def alternate(series: Series) -> list[bool]:
 
 def extrapolate(series: Series) -> list[bool]:
     """Which runs are fitted: the smaller half, in the order of GPUs, the middle one included."""
-    counts = {network: len(_of(series, network)) for network in {p.network for p in series.points}}
+    counts = Counter(point.network for point in series.points)
     places = zip(series.points, _places(series), strict=True)
     return [place < (counts[point.network] + 1) // 2 for point, place in places]
 
@@ -166,13 +167,10 @@ def table(entries: Iterable[FittedRun]) -> str:
     return "\n".join(rows)
 
 
-def _of(series: Series, network: str) -> list[Point]:
-    return sorted(point for point in series.points if point.network == network)
-
-
 def _places(series: Series) -> list[int]:
     """Place of each point among those of its network, in the order of GPUs."""
-    return [_of(series, point.network).index(point) for point in series.points]
+    points = series.points
+    return [sum(other < point for other in points if other.network == point.network) for point in points]
 
 
 if __name__ == "__main__":

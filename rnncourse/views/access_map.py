@@ -1,23 +1,24 @@
 """Which lanes of a warp touch which sectors of memory, and which banks of shared memory, from a trace."""
 
+from collections import Counter
 from functools import cache
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from nbjudge.printable import quantity
 from pocketgpu import cuda
-from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import Slider, View, canvas, slider_view
 
 BANKS = 32
 WORD = 4
 READABLE = 16  # labels above each other in one bank
 SECTOR = 32  # bytes
 LOAD = 0  # a kind of simulator.trace
-COLOURS = [PALETTE[name] for name in ("blue", "orange", "green", "purple", "sky", "red", "yellow")]
+COLOURS = [f"okabe:{name}" for name in "blue orange green purple sky red yellow".split()]
+UNTOUCHED = "#BBBBBB"
 
 
 @cuda.jit
@@ -36,7 +37,8 @@ def first_request(report: Any, line_has: str) -> tuple[np.ndarray, np.ndarray]:
     lines = dict(enumerate(report.source, report.first_line))
     sites = [k for k, site in enumerate(report.trace.sites) if line_has in lines.get(site.line, "")]
     is_load = np.isin(accesses.site, sites) & (accesses.kind == LOAD)
-    places = np.flatnonzero(is_load & (accesses.warp_of(accesses.thread) == 0))
+    is_first_warp = accesses.warp_of(accesses.thread) == 0
+    places = np.flatnonzero(is_load & is_first_warp)
     if not len(places):
         raise ValueError(f"no load on a line with {line_has!r}; give a part of the line that loads")
     places = places[accesses.site[places] == accesses.site[places[0]]]
@@ -45,36 +47,37 @@ def first_request(report: Any, line_has: str) -> tuple[np.ndarray, np.ndarray]:
     return accesses.lane[places], accesses.address[places] - accesses.base[accesses.array[places[0]]]
 
 
-def figure_access(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> Figure:
+def figure_access(lanes: np.ndarray, offsets: np.ndarray) -> Figure:
     """Memory as a row of elements, a sector a colour; above it lanes [n], over their offsets [n], bytes."""
     figure, axis = canvas(width=7.2, height=1.9)
-    first = int(offsets.min()) // SECTOR
-    last = (int(offsets.max()) + itemsize - 1) // SECTOR
-    touched = {int(offset) // SECTOR for offset in offsets}
+    touched = _sectors(offsets)
+    first = min(touched)
+    last = max(touched)
     for sector in range(first, last + 1):
-        colour = COLOURS[sector % len(COLOURS)] if sector in touched else "#BBBBBB"
-        axis.add_patch(
-            Rectangle(
-                (sector * SECTOR, 0), SECTOR, 1, color=colour, alpha=0.8 if sector in touched else 0.15, lw=0
-            )
-        )
-        axis.axvline(sector * SECTOR, ymax=0.5, color="white", lw=1)
-    axis.plot(offsets + itemsize / 2, np.full(len(offsets), 1.5), "|", color=PALETTE["black"], ms=9)
-    axis.set(
-        xlim=(first * SECTOR, (last + 1) * SECTOR), ylim=(0, 2), yticks=[0.5, 1.5], xlabel="byte of the array"
-    )
-    axis.set_yticklabels(["memory", "lanes"])
-    axis.grid(False)
+        look = {"color": UNTOUCHED, "alpha": 0.15}
+        if sector in touched:
+            look = {"color": COLOURS[sector % len(COLOURS)], "alpha": 0.8}
+        start = sector * SECTOR
+        axis.bar(start, 1, SECTOR, align="edge", lw=0, **look)
+        axis.axvline(start, ymax=0.5, color="white", lw=1)
+    axis.plot(offsets + WORD / 2, np.full(len(offsets), 1.5), "|", color="black", ms=9)
+    axis.set(xlim=(first * SECTOR, (last + 1) * SECTOR), ylim=(0, 2), xlabel="byte of the array")
+    axis.set_yticks([0.5, 1.5], ["memory", "lanes"])
     return figure
 
 
-def describe_access(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> str:
+def describe_access(lanes: np.ndarray, offsets: np.ndarray) -> str:
     """How many sectors a request of lanes [n] moves, and how much of them is used."""
-    ends = offsets + itemsize - 1
-    moved = len({*(offsets // SECTOR).tolist(), *(ends // SECTOR).tolist()})
-    used = len(set(offsets.tolist())) * itemsize
+    moved = len(_sectors(offsets))
+    used = len(np.unique(offsets)) * WORD
     moving = f"moves {quantity(moved, 'sector')} of {SECTOR} bytes: {used / (moved * SECTOR):.0%} are used."
     return f"A request of {quantity(len(lanes), 'lane')} for {used} bytes {moving}"
+
+
+def _sectors(offsets: np.ndarray) -> set[int]:
+    """Sectors that hold the first and the last byte of a word at each of these offsets [n]."""
+    ends = np.concatenate([offsets, offsets + WORD - 1])
+    return {*(ends // SECTOR).tolist()}
 
 
 def explore_stride() -> View:
@@ -121,14 +124,17 @@ def figure_banks(offsets: np.ndarray) -> Figure:
     words = offsets // WORD
     turns = turns_of(words)
     step = -(-turns // READABLE)  # of the labels: more would be printed over each other
-    for bank in range(BANKS):
-        for turn, word in enumerate(sorted({int(w) for w in words if w % BANKS == bank})):
-            lanes = np.flatnonzero(words == word)
-            colour, ink = ("blue", "white") if turn == 0 else ("orange", "black")
-            axis.add_patch(Rectangle((bank, turn), 0.92, 0.92, color=PALETTE[colour], lw=0))
-            label = str(lanes[0]) if len(lanes) == 1 else f"{len(lanes)}×"
-            if turn % step == 0:
-                axis.text(bank + 0.46, turn + 0.46, label, ha="center", va="center", color=ink, fontsize=9)
+    drawn = Counter()
+    distinct = np.unique(words, return_index=True, return_counts=True)
+    for word, lane, lanes in zip(*distinct, strict=True):
+        bank = int(word) % BANKS
+        turn = drawn[bank]
+        drawn[bank] += 1
+        colour, ink = ("okabe:orange", "black") if turn else ("okabe:blue", "white")
+        axis.bar(bank, 0.92, 0.92, turn, align="edge", color=colour, lw=0)
+        if turn % step == 0:
+            label = str(lane) if lanes == 1 else f"{lanes}×"
+            axis.text(bank + 0.46, turn + 0.46, label, ha="center", va="center", color=ink, fontsize=9)
     if step > 1:  # a tall column beside an empty chart: say what it is
         bank = int(words[0] % BANKS)
         where = (bank + 1.5, "left") if bank < BANKS / 2 else (bank - 0.5, "right")
@@ -136,7 +142,6 @@ def figure_banks(offsets: np.ndarray) -> Figure:
     axis.set(xlim=(0, BANKS), ylim=(0, max(4, turns)), xlabel="bank", ylabel="turn; number: the lane")
     axis.set_xticks([k + 0.46 for k in range(0, BANKS, 4)], range(0, BANKS, 4))
     axis.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axis.grid(False)
     return figure
 
 

@@ -1,13 +1,14 @@
 """Where a layer's recurrent weights can stay on a chip, and who keeps which: from data sheets."""
 
 import math
+import re
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from pocketgpu.devices import DEVICES, find
-from rnncourse.figures.picture import PALETTE, PAPER, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import PAPER, Slider, View, canvas, slider_view
 from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence.shapes import SEQUENCES, grid_shape, supported_cells
 from rnnlab.kernels.persistence.tiles import fits, tiles_for
@@ -34,32 +35,34 @@ def sharing(cell: str, hidden: int, itemsize: int, device: str) -> Sharing | str
             shape = grid_shape(cell, hidden, "bfloat16", SEQUENCES, sheet)
             blocks = shape.launch("forward", SEQUENCES).blocks
             return Sharing("bfloat16 kernel in CUDA C++", blocks, np.ones(blocks))
-        tiles = tiles_for(
-            len(find_cell(cell).gates), hidden, sheet.multiprocessors, sheet.compute_capability[0]
-        )
+        gates = len(find_cell(cell).gates)
+        tiles = tiles_for(gates, hidden, sheet.multiprocessors, sheet.compute_capability[0])
     except ValueError as error:
         return str(error)
     of_block = tiles.warps * tiles.units
     rows = np.minimum(of_block, hidden - np.arange(tiles.blocks) * of_block)
-    return Sharing(
-        "float32 kernel in Python", tiles.blocks, rows / of_block, f", {tiles.weights} weights a thread"
-    )
+    of_thread = f", {tiles.weights} weights a thread"
+    return Sharing("float32 kernel in Python", tiles.blocks, rows / of_block, of_thread)
 
 
 def finding(cell: str, hidden: int, itemsize: int, device: str) -> str:
     """What the picture shows, in a few sentences."""
-    places = fits(cell, hidden, itemsize, find(device))
-    room = next((place.place.name for place in places if place.fits), None)
+    sheet = find(device)
+    places = fits(cell, hidden, itemsize, sheet)
+    closest = "no place on the chip has room"
+    rooms = [place.place.name for place in places if place.fits]
+    if rooms:
+        closest = f"the closest place with room is {rooms[0]}"
     mine = sharing(cell, hidden, itemsize, device)
-    sentence = (
-        f"{cell}, {hidden} units, {itemsize} bytes a weight, {device}: {places[0].needed / 2**20:.2f} MiB; "
-        + (f"the closest place with room is {room}. " if room else "no place on the chip has room. ")
-    )
     if isinstance(mine, str):
-        return f"{sentence}The course's kernel does not run: {mine}."
-    multiprocessors = find(device).multiprocessors
-    taken = f"{mine.blocks} of {multiprocessors} multiprocessors{mine.of_thread}"
-    return f"{sentence}The course's {mine.kernel} takes {taken}."
+        kernel = f"kernel does not run: {mine}"
+    else:
+        taken = f"{mine.blocks} of {sheet.multiprocessors} multiprocessors{mine.of_thread}"
+        kernel = f"{mine.kernel} takes {taken}"
+    return (
+        f"{cell}, {hidden} units, {itemsize} bytes a weight, {device}: {places[0].needed / 2**20:.2f} MiB; "
+        f"{closest}. The course's {kernel}."
+    )
 
 
 def figure_chip(cell: str, hidden: int, itemsize: int, device: str) -> Figure:
@@ -67,21 +70,17 @@ def figure_chip(cell: str, hidden: int, itemsize: int, device: str) -> Figure:
     figure, (left, right) = canvas(1, 2, width=9.0, height=3.4)
     places = fits(cell, hidden, itemsize, find(device))
     mine = sharing(cell, hidden, itemsize, device)
-    names = [
-        place.place.name.replace(" multiprocessor", "\nmultiprocessor").replace(" and", "\nand")
-        for place in places
-    ]
+    names = [re.sub(" (?=multiprocessor|and)", "\n", place.place.name) for place in places]
     sizes = [place.place.bytes / 2**20 for place in places]
-    colours = [PALETTE["green" if place.fits else "orange"] for place in places]
-    left.axvline(places[0].needed / 2**20, color=PALETTE["black"], linestyle="--", zorder=1.5)
-    labels = left.bar_label(left.barh(names, sizes, color=colours, zorder=1), fmt="%.3g", padding=5)
-    for label in labels:  # the dashed line would strike a number through
-        label.set_bbox(PAPER)
+    colours = ["okabe:green" if place.fits else "okabe:orange" for place in places]
+    left.axvline(places[0].needed / 2**20, color="black", linestyle="--", zorder=1.5)
+    bars = left.barh(names, sizes, color=colours, zorder=1)
+    left.bar_label(bars, fmt="%.3g", padding=5, bbox=PAPER)  # the dashed line would strike a number through
     left.set(xlim=(0, 1.15 * max(sizes)), xlabel="MiB; dashed: what the weights need")
     left.invert_yaxis()
     _draw_blocks(right, mine, find(device).multiprocessors)
-    refused = isinstance(mine, str)
-    right.set_title(f"{device}: it does not run" if refused else f"{device}: {mine.blocks} blocks")
+    outcome = "it does not run" if isinstance(mine, str) else f"{mine.blocks} blocks"
+    right.set_title(f"{device}: {outcome}")
     return figure
 
 
@@ -108,6 +107,6 @@ def _draw_blocks(axis, mine: Sharing | str, multiprocessors: int) -> None:
     axis.imshow(squares.reshape(high, wide), cmap="Blues", vmin=0, vmax=1.4)
     axis.set_xticks(np.arange(-0.5, wide), labels=[])
     axis.set_yticks(np.arange(-0.5, high), labels=[])
-    axis.grid(color=PALETTE["black"], linewidth=0.4)
+    axis.grid(color="black", linewidth=0.4)
     axis.tick_params(length=0)
     axis.set_xlabel("a square is a multiprocessor; blue ones keep weights")

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import Slider, View, canvas, slider_view
 
 STEPS = 50  # of the unit
 WANTED = 0.7  # its state after the last one
@@ -93,11 +93,11 @@ def _blank():
     edges = (b[0], b[-1], w[0], w[-1])
     shades = LogNorm(1e-3, 4, clip=True)  # a linear scale shows the valley as white as what surrounds it
     image = left.imshow(loss, extent=edges, origin="lower", aspect="auto", cmap="Greys", norm=shades)
-    figure.colorbar(image, ax=left, label="loss at (w, b)", format=lambda value, _: f"{value:g}")
-    left.plot(*START[::-1], "s", color=PALETTE["black"], mfc="white", label="start")
+    figure.colorbar(image, ax=left, label="loss at (w, b)", format="{x:g}")
+    left.plot(*START[::-1], "s", color="black", mfc="white", label="start")
     parts = {}
     for name, colour, mark in (("unclipped", "red", "X--"), ("clipped", "blue", "o-")):
-        style = {"color": PALETTE[colour], "markersize": 3, "label": name}
+        style = {"color": f"okabe:{colour}", "markersize": 3, "label": name}
         (parts[name],) = left.plot([], [], mark, **style)
         (parts[f"{name} loss"],) = right.semilogy([], [], mark, **style)
     left.set(xlabel="b", ylabel="w", xlim=edges[:2], ylim=edges[2:], title="from (w, b) = (1.2, -0.3)")

@@ -5,11 +5,12 @@ from functools import partial
 
 from matplotlib.figure import Figure
 
-from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import Slider, View, canvas, slider_view
 from rnncourse.lab import svail_gemm
 
 Measured = Mapping[int, float]  # minibatch -> GFLOP/s here
-COLOURS = {"cuBLAS": "orange", "Nervana": "blue"}
+COLOURS = {"cuBLAS": "okabe:orange", "Nervana": "okabe:blue"}
+TICKS = (1, 4, 16, 32, 64, 128, 256)
 SIZES = tuple(svail_gemm.FORWARD)
 
 
@@ -36,15 +37,14 @@ def figure_gemm(measured: Measured, peak: float, size: int) -> Figure:
     figure, axis = canvas(width=7.0, height=3.4)
     for name, colour in COLOURS.items():
         parts = [100 * rate / svail_gemm.PEAK for rate in svail_gemm.forward(size, name)]
-        axis.plot(
-            svail_gemm.MINIBATCHES, parts, "o-", color=PALETTE[colour], label=f"TitanX, {name} (published)"
-        )
+        label = f"TitanX, {name} (published)"
+        axis.plot(svail_gemm.MINIBATCHES, parts, "o-", color=colour, label=label)
     if measured:
         parts = [100 * rate / peak for rate in measured.values()]
-        axis.plot(list(measured), parts, "x--", color=PALETTE["black"], label="this machine, 1024 (measured)")
-    axis.set(xscale="log", ylim=(0, 105), xlabel="minibatch B", ylabel="% of the peak",
-             title=f"weights of {size} × {size}")  # fmt: skip
-    axis.set_xticks([1, 4, 16, 32, 64, 128, 256], labels=["1", "4", "16", "32", "64", "128", "256"])
+        axis.plot(list(measured), parts, "x--", color="black", label="this machine, 1024 (measured)")
+    axis.set(xscale="log", ylim=(0, 105), xlabel="minibatch B", ylabel="% of the peak")
+    axis.set_title(f"weights of {size} × {size}")
+    axis.set_xticks(TICKS, TICKS)
     axis.minorticks_off()
     axis.legend(fontsize=8, loc="upper left")
     return figure

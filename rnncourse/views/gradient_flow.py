@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rnncourse.figures.picture import PALETTE, PAPER, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import PAPER, Slider, View, canvas, slider_view
 from rnnlab import cells
 from rnnlab.network import Network
 
@@ -103,8 +103,8 @@ def _blank():
     """One figure to redraw, with the artists that move."""
     figure, (left, right) = canvas(1, 2, width=8.0, height=3.6)
     (tanh,) = left.semilogy([], [], label="through tanh")
-    (linear,) = left.semilogy([], [], "--", color=PALETTE["black"], label="radius^k, no tanh")
-    left.axhline(ROUNDING, color=PALETTE["red"], linestyle=":", label="float32 rounding of 1")
+    (linear,) = left.semilogy([], [], "--", color="black", label="radius^k, no tanh")
+    left.axhline(ROUNDING, color="okabe:red", linestyle=":", label="float32 rounding of 1")
     left.minorticks_off()
     left.yaxis.set_major_formatter(lambda size, _: f"{size:.0e}")  # typeset powers are slow
     left.set(
@@ -123,11 +123,11 @@ def _map(axis: Axes):
     edges = (RADII[0], RADII[-1], 1, LONGEST)
     # an image, not a mesh of 3100 polygons, and no colour bar: all of it is drawn again at every move
     axis.imshow(size, extent=edges, origin="lower", aspect="auto", cmap="PuOr_r", vmin=-9, vmax=9)
-    lines = axis.contour(size, extent=edges, levels=(-6, -3, 0, 3), colors=PALETTE["black"], linewidths=0.8)
+    lines = axis.contour(size, extent=edges, levels=(-6, -3, 0, 3), colors="black", linewidths=0.8)
     high = [(0.87, 85), (0.94, 85), (1.13, 85), (1.52, 85)]  # away from where the marker starts
     for label in axis.clabel(lines, fmt=lambda level: f"1e{level:+03.0f}", fontsize=8, manual=high):
         label.set_bbox(PAPER)  # black on dark purple cannot be read
-    ring = {"markersize": 11, "markeredgewidth": 2, "fillstyle": "none", "color": PALETTE["black"]}
+    ring = {"markersize": 11, "markeredgewidth": 2, "fillstyle": "none", "color": "black"}
     (marker,) = axis.plot([], [], "o", clip_on=False, zorder=9, **ring)  # above the numbers
     axis.set(xlabel="spectral radius", ylabel="sequence length T", title="size that reaches step 0")
     return marker

@@ -6,6 +6,7 @@ green, solid wires need nothing.  layers.py places the nodes.
 """
 
 import re
+from collections.abc import Collection
 from html import escape
 from itertools import pairwise
 
@@ -35,40 +36,49 @@ REVERSED = {
 def draw(graph: Graph, mark: str | None = None) -> Page:
     """The forward graph; wires its mirror needs are marked, the node that makes wire `mark` is filled."""
     red = mirror(graph).needed(graph)
-    (places, routes) = _arrange(graph)
     inner = [wire for wire in red if wire not in graph.inputs]
     alt = (
         f"Forward graph: {len(graph.nodes)} nodes, {graph.gemms()} of them matrix products. "
         f"Besides its inputs, the backward pass needs {', '.join(inner) or 'nothing'}."
     )
-    ends = {("out", wire): _half_px(wire) for wire in graph.outputs}
-    parts = []
-    for (wire, key), route in zip(_edges(graph), routes, strict=True):
-        parts.append(_wire(route, wire in red, ends.get(key, RADIUS_PX)))
-    for node in graph.nodes:
-        name = _key(node)
-        parts.append(_circle(*places[name], SYMBOLS[node.op], name, name == mark))
-    parts += [_box(*places[key], wire, wire in red) for wire, key in _ends(graph)]
-    return Page(_svg(places, alt, parts), alt)
+    return _picture(graph, alt, mark, SYMBOLS, red)
 
 
 def draw_mirror(graph: Graph, mark: str | None = None) -> Page:
     """The same picture read backwards: gradients flow from the outputs, tags say what a node needs."""
-    (places, routes) = _arrange(graph)
-    reverse = mirror(graph)
+    reverse = mirror(graph).graph
     alt = (
-        f"Backward graph in the places of the forward one: {len(reverse.graph.nodes)} nodes, "
-        f"{reverse.graph.gemms()} of them matrix products; arrows point from outputs to inputs."
+        f"Backward graph in the places of the forward one: {len(reverse.nodes)} nodes, "
+        f"{reverse.gemms()} of them matrix products; arrows point from outputs to inputs."
     )
-    ends = {wire: _half_px(f"d{wire}") for wire in graph.inputs}
+    return _picture(graph, alt, mark, REVERSED, (), prefix="d", way=-1)
+
+
+def _picture(
+    graph: Graph,
+    alt: str,
+    mark: str | None,
+    symbols: dict,
+    red: Collection[str],
+    prefix: str = "",
+    way: int = 1,
+) -> Page:
+    """Wires in that way, below nodes and ends, whose names begin with the prefix; `red` wires are dashed."""
+    places, routes = _arrange(graph)
+    labels = {key: (prefix + wire, wire in red) for wire, key in _ends(graph)}
     parts = []
-    for (wire, _), route in zip(_edges(graph), routes, strict=True):
-        parts.append(_wire(route[::-1], False, ends.get(_source(graph, wire), RADIUS_PX)))
+    for (wire, reader), route in zip(_edges(graph), routes, strict=True):
+        end = reader if way > 0 else _source(graph, wire)
+        half_px = _half_px(labels[end][0]) if end in labels else RADIUS_PX
+        parts.append(_wire(route[::way], wire in red, half_px))
     for node in graph.nodes:
         name = _key(node)
-        parts.append(_circle(*places[name], REVERSED[node.op], f"d{name}", name == mark))
-        parts.append(_tag(*places[name], needs(graph, node)))
-    parts += [_box(*places[key], f"d{wire}", False) for wire, key in _ends(graph)]
+        parts.append(_circle(*places[name], symbols[node.op], prefix + name, name == mark))
+        saved = ", ".join(needs(graph, node)) if way < 0 else ""
+        if saved:
+            x, y = places[name]
+            parts.append(_text(x, y + RADIUS_PX + 13, saved, 11, colour=PALETTE["red"], on_wires=True))
+    parts += [_box(*places[key], *label) for key, label in labels.items()]
     return Page(_svg(places, alt, parts), alt)
 
 
@@ -78,14 +88,10 @@ def needs(graph: Graph, node: Node) -> tuple[str, ...]:
     return mirror(alone).needed(alone)
 
 
-def layout(graph: Graph) -> dict:
-    """(x, y) in pixels of every input (by wire), node (by its first output) and output (by ("out", wire))."""
-    return _arrange(graph)[0]
-
-
 def _arrange(graph: Graph) -> tuple[dict, list[list[tuple[float, float]]]]:
     """(places, for each piece of wire the points that it goes through, in the order of `_edges`).
 
+    Places: (x, y) in pixels of every input (by wire), node (by its first output), output (by ("out", wire)).
     A wire that passes layers gets a place of its own in each of them, so that it goes around their nodes.
     """
     keys = [*graph.inputs, *map(_key, graph.nodes), *(("out", wire) for wire in graph.outputs)]
@@ -144,7 +150,7 @@ def _source(graph: Graph, wire: str) -> str:
     return _key(maker) if maker else wire
 
 
-def _wire(route: list[tuple[float, float]], needed: bool, end_px: float = RADIUS_PX) -> str:
+def _wire(route: list[tuple[float, float]], needed: bool, end_px: float) -> str:
     """A wire through the points of its route, with an arrowhead where the last one's figure begins."""
     colour = PALETTE["red"] if needed else PALETTE["green"]
     dash = ' stroke-dasharray="7 4"' if needed else ""
@@ -181,12 +187,6 @@ def _box(x: float, y: float, label: str, needed: bool) -> str:
 def _half_px(label: str) -> float:
     """Half of the width of an end's box."""
     return max(20, 4 * len(label) + 6)
-
-
-def _tag(x: float, y: float, wires: tuple[str, ...]) -> str:
-    if not wires:
-        return ""
-    return _text(x, y + RADIUS_PX + 13, ", ".join(wires), 11, colour=PALETTE["red"], on_wires=True)
 
 
 def _text(

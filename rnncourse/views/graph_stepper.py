@@ -85,12 +85,12 @@ def finding(cell: str, move: int = 0, **switches: bool) -> str:
     return f"{highlighted} {STEPS} steps forward: {gemms} GEMM calls, {nodes} nodes."
 
 
-def explore_graph(cell: str = "gru_before") -> View:
+def explore_graph() -> View:
     """A slider for the cell, one for the node, and a switch for each transformation."""
     return slider_view(
         figure_graph,
         finding,
-        cell=Slider("cell", CELLS).at(cell),
+        cell=Slider("cell", CELLS).at("gru_before"),
         move=Slider("node", range(LONGEST + 1), start=8, play=True),
         gates=Slider("stack over gates", OFF_ON),
         time=Slider("stack over time", OFF_ON),
@@ -111,11 +111,8 @@ def _turn(graph: Graph, move: int) -> tuple[Node | None, bool]:
 
 
 def _title(node: Node | None, is_forward: bool) -> str:
-    return (
-        f"Highlighted: the node that makes {node.outputs[0]}, {'forward' if is_forward else 'backward'}."
-        if node
-        else ""
-    )
+    direction = "forward" if is_forward else "backward"
+    return f"Highlighted: the node that makes {node.outputs[0]}, {direction}." if node else ""
 
 
 def _forward(step: CellStep, node: Node) -> str:

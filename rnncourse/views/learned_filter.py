@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from rnncourse.figures.picture import PALETTE, Picture, Slider, View, canvas, png, slider_view
+from rnncourse.figures.picture import Picture, Slider, View, canvas, in_a_kernel, png, slider_view
 from rnnlab.tasks import image_filters
 from rnnlab.training.loop import fit
 from rnnlab.training.model import Model, evaluate
@@ -88,7 +88,8 @@ def figure_learned_filter(recording: Recording, number: int = -1) -> Figure:
     until = [snapshot for snapshot in recording.snapshots if snapshot.updates <= now.updates]
     parts["filter"].set_ydata(recording.kernel)
     parts["network"].set_ydata(now.response)
-    parts["error"].set_data([snapshot.updates for snapshot in until], [snapshot.error for snapshot in until])
+    updates, errors, _ = zip(*until, strict=True)
+    parts["error"].set_data(updates, errors)
     parts["now"].set_data([now.updates], [now.error])
     parts["baseline"].set_ydata([recording.baseline] * 2)
     parts["network"].axes.set_title(f"{recording.filter}, after {now.updates} updates", loc="left")
@@ -123,28 +124,25 @@ def explore_learned_filter(recording: Recording | None = None) -> View:
     )
 
 
-def watch_learned_filter(
-    filter: str = "sobel", optimiser: SGD | Adam | None = None, seed: int = 0
-) -> Recording:
+def watch_learned_filter(filter: str = "sobel", seed: int = 0) -> Recording:
     """Trains and draws one picture again at every snapshot. Returns the recording."""
     show = _screen()
 
-    def picture(so_far):
-        return Picture(png(figure_learned_filter(so_far)), finding(so_far))
+    def look(so_far):
+        show(Picture(png(figure_learned_filter(so_far)), finding(so_far)))
 
-    recording = record(filter, optimiser, seed=seed, look=show and (lambda so_far: show(picture(so_far))))
-    if show is None:
+    recording = record(filter, seed=seed, look=look if show else None)
+    if not show:
         print(finding(recording))
     return recording
 
 
 def _screen() -> Callable[[Picture], None] | None:
     """Shows each picture in the place of the one before; None outside a notebook."""
-    try:
-        from IPython import get_ipython
-        from IPython.display import display
-    except ImportError:
+    if not in_a_kernel():
         return None
+    from IPython.display import display
+
     place = None
 
     def show(picture: Picture) -> None:
@@ -154,7 +152,7 @@ def _screen() -> Callable[[Picture], None] | None:
         else:
             place.update(picture)
 
-    return show if hasattr(get_ipython(), "kernel") else None
+    return show
 
 
 @lru_cache(maxsize=1)
@@ -163,14 +161,14 @@ def _blank():
     figure, (left, right) = canvas(1, 2, width=8.4, height=3.2)
     steps = np.arange(LAGS)
     zeros = np.zeros(LAGS)
-    (true,) = left.plot(steps, zeros, "s", color=PALETTE["black"], ms=13, mfc="none", label="the filter")
-    (network,) = left.plot(steps, zeros, "o-", color=PALETTE["red"], label="the network")
-    left.axhline(0, color=PALETTE["black"], lw=0.6)
+    (true,) = left.plot(steps, zeros, "s", color="black", ms=13, mfc="none", label="the filter")
+    (network,) = left.plot(steps, zeros, "o-", color="okabe:red", label="the network")
+    left.axhline(0, color="black", lw=0.6)
     left.set(xlabel="steps after the bright pixel", ylabel="answer / brightness", ylim=(-2.4, 1.8))
     left.legend(loc="lower right", frameon=False)
-    (error,) = right.loglog([], [], color=PALETTE["blue"])
-    (now,) = right.plot([], [], "o", color=PALETTE["blue"])
-    baseline = right.axhline(1, color=PALETTE["orange"], ls="--", label="baseline")
+    (error,) = right.loglog([], [], color="okabe:blue")
+    (now,) = right.plot([], [], "o", color="okabe:blue")
+    baseline = right.axhline(1, color="okabe:orange", ls="--", label="baseline")
     right.set_xscale("symlog", linthresh=1)
     right.set(xlim=(0, UPDATES * 1.2), ylim=(1e-6, 1), xlabel="updates", ylabel="error, held-out photograph")
     right.legend(loc="lower left", frameon=False)

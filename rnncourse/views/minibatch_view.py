@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import Slider, View, canvas, slider_view
 from rnncourse.scaling.published import RATES, UNITS
 from rnncourse.views.step_view import CELLS, CLUSTER, DEVICES, GRAPH, GRID, HIDDEN, KNOWN, recorded, rows
 from rnnlab.cells import find_cell
@@ -28,7 +28,7 @@ PUBLISHED = {  # TFLOP/s by minibatch
 MINIBATCHES = range(1, 65)
 QUOTED = (1, 4, 8, 16, 64)  # minibatches whose rates the text states
 TICKS = (1, 2, 4, 8, 16, 32, 64)
-COLOURS = {GRAPH: "orange", GRID: "blue", CLUSTER: "green"}
+COLOURS = {GRAPH: "okabe:orange", GRID: "okabe:blue", CLUSTER: "okabe:green"}
 KINDS = {  # dashes, or the mark of a point
     "predicted": {GRAPH: "-", GRID: "--", CLUSTER: "-."},
     "published": {"persistent": "o", "Nervana": "s", "cuBLAS": "^"},
@@ -87,8 +87,8 @@ def finding(cell: str, hidden: int, dtype: str, device: str) -> str:
     sentences = [
         f"{cell}, {hidden} units: TFLOP/s of a step's recurrent product over minibatch.",
         f"Predicted for {device} in {dtype}, not measured: {'; '.join(ways)}.",
-        *(f"The {KNOWN[name]} is refused: {why}." for name, why in reasons.items()),
     ]
+    sentences += (f"The {KNOWN[name]} is refused: {why}." for name, why in reasons.items())
     if len(rates) > 1:
         sentences.append("By its floor a persistent kernel's step takes as long for 1 sequence as for 8.")
     if curves := published(cell, hidden):
@@ -122,14 +122,16 @@ def _empty() -> Parts:
     figure, axis = canvas(width=9.0, height=4.2)
     figure.set_layout_engine("none")  # places are known; finding them is half of a redraw
     axis.set_position((0.09, 0.13, 0.58, 0.77))
-    axis.set(xscale="log", yscale="log", xlim=(0.8, 80), ylim=RANGE)
-    axis.set(xlabel="minibatch B (sequences)", ylabel="TFLOP/s")
+    axis.set(xscale="log", yscale="log", xlim=(0.8, 80), ylim=RANGE, ylabel="TFLOP/s")
+    axis.set_xlabel("minibatch B (sequences)")
     axis.set_xticks(TICKS, labels=TICKS)
     axis.yaxis.set_major_formatter("{x:g}")
     axis.minorticks_off()
     axis.grid(color="#DDDDDD", linewidth=0.6)
     lines = {kind: {name: _line(axis, kind, name) for name in names} for kind, names in KINDS.items()}
-    handles = [handle for kind in lines for handle in (Line2D([], [], linestyle=""), *lines[kind].values())]
+    handles = []
+    for of_kind in lines.values():
+        handles += [Line2D([], [], linestyle=""), *of_kind.values()]
     place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0}
     legend = axis.legend(handles, ["-"] * len(handles), fontsize=8, frameon=False, handlelength=3.2, **place)
     note = figure.text(0.69, 0.04, "", fontsize=8, va="bottom")
@@ -140,13 +142,13 @@ def _line(axis: Axes, kind: str, name: str) -> Line2D:
     """Predicted: a line without points.  Published: open points, dotted.  Recorded: filled points alone."""
     mark = KINDS[kind][name]
     if kind == "predicted":
-        look = {"color": PALETTE[COLOURS[name]], "linestyle": mark, "linewidth": 2}
+        look = {"color": COLOURS[name], "linestyle": mark, "linewidth": 2}
     elif kind == "published":
-        look = {"marker": mark, "color": PALETTE["black"], "markerfacecolor": "white"}
+        look = {"marker": mark, "color": "black", "markerfacecolor": "white"}
         look |= {"linestyle": ":", "linewidth": 1}
     else:
-        look = {"marker": mark, "color": PALETTE[COLOURS[name]], "markersize": 9, "zorder": 3}
-        look |= {"markeredgecolor": PALETTE["black"], "linestyle": ""}
+        look = {"marker": mark, "color": COLOURS[name], "markersize": 9, "zorder": 3}
+        look |= {"markeredgecolor": "black", "linestyle": ""}
     return axis.plot([], [], **look)[0]
 
 
@@ -162,8 +164,10 @@ def _moved(parts: Parts, cell: str, hidden: int, dtype: str, device: str) -> Fig
         missing = "" if curves or kind != "recorded" else f": {lacking}"  # said once, not for each line
         next(texts).set(text=f"{kind}, {where}{missing}", fontweight="bold")
         for name, line in parts.lines[kind].items():
-            line.set_data(list(curves.get(name, ())), list(curves.get(name, {}).values()))
-            next(texts).set_text(_label(kind, name) + ("" if name in curves or missing else f": {lacking}"))
+            curve = curves.get(name, {})
+            line.set_data(list(curve), list(curve.values()))
+            label = _label(kind, name)
+            next(texts).set_text(label if curve or missing else f"{label}: {lacking}")
     refusals = (f"{KNOWN[name]}: refused, {why.split(':')[0]}" for name, why in reasons.items())
     parts.note.set_text("\n\n".join(textwrap.fill(refusal, NOTE_WIDTH) for refusal in refusals))
     # with a place of its own the title need not look for room, which would lay out every tick twice
@@ -172,5 +176,7 @@ def _moved(parts: Parts, cell: str, hidden: int, dtype: str, device: str) -> Fig
 
 
 def _label(kind: str, name: str) -> str:
-    basis = " (cuBLAS)" if name == GRAPH else " (floor)"
-    return KNOWN.get(name, name) + (basis if kind == "predicted" else "")
+    label = KNOWN.get(name, name)
+    if kind != "predicted":
+        return label
+    return f"{label} (cuBLAS)" if name == GRAPH else f"{label} (floor)"

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import Slider, View, canvas, slider_view
 from rnnlab import newton, reference
 from rnnlab.network import Network
 
@@ -32,7 +32,8 @@ def guesses(gain: float) -> tuple[np.ndarray, np.ndarray, float]:
     first = np.zeros((1, UNITS))
     before = np.stack([step.state[0] for step in saved.steps[0]])
     rate = newton.growth_rate(newton.jacobians(steps, steps.run(before)[1]))
-    return y[:, 0], np.stack(list(islice(newton.iterate(steps, first), MOST)))[:, :, 0], rate
+    guessed = np.stack(list(islice(newton.iterate(steps, first), MOST)))
+    return y[:, 0], guessed[:, :, 0], rate
 
 
 def errors(gain: float) -> np.ndarray:
@@ -43,10 +44,11 @@ def errors(gain: float) -> np.ndarray:
 
 def finding(gain: float = 1.0, iteration: int = 2) -> str:
     """What the picture shows, in one sentence."""
-    by_iteration = errors(gain).max(axis=1)
+    by_state = errors(gain)
+    by_iteration = by_state.max(axis=1)
     exact = np.flatnonzero(by_iteration < EXACT)
     count = f"after {exact[0] + 1} iterations" if len(exact) else f"not within {MOST} iterations"
-    right = int((errors(gain)[iteration - 1] < EXACT).sum())
+    right = (by_state[iteration - 1] < EXACT).sum()
     rate = guesses(gain)[2]
     return (
         f"Weights × {gain:g}: a small difference changes by e^{rate:.2f} a step. After iteration {iteration} "
@@ -60,7 +62,7 @@ def figure_newton(gain: float = 1.0, iteration: int = 2) -> Figure:
     figure, parts = _blank()
     exact, guessed, _ = guesses(gain)
     parts["error"].set_array(np.maximum(errors(gain), 1e-16))
-    parts["mark"].set_ydata([iteration - 0.5, iteration - 0.5])
+    parts["mark"].set_ydata([iteration - 0.5] * 2)
     parts["exact"].set_ydata(exact[:, 0])
     parts["guess"].set_ydata(guessed[iteration - 1, :, 0])
     return figure
@@ -84,12 +86,12 @@ def _blank():
     values = np.full((MOST, STEPS), 1e-16)
     image = left.pcolormesh(*edges, values, cmap="Greys", norm=LogNorm(1e-16, 1))
     figure.colorbar(image, ax=left, label="error", format=lambda value, _: f"{value:.0e}")
-    (mark,) = left.plot([0, STEPS], [0, 0], "--", color=PALETTE["red"], label="iteration shown")
+    (mark,) = left.plot([0, STEPS], [0, 0], "--", color="okabe:red", label="iteration shown")
     left.set(xlabel="time step", ylabel="iteration", ylim=(MOST, 0), title="largest error of a state")
     left.legend(loc="lower right", fontsize=8)
     time = np.arange(STEPS)
-    (exact,) = right.plot(time, 0 * time, color=PALETTE["black"], linewidth=3, alpha=0.35, label="one by one")
-    (guess,) = right.plot(time, 0 * time, color=PALETTE["blue"], linewidth=1.2, label="guess")
+    (exact,) = right.plot(time, 0 * time, color="black", linewidth=3, alpha=0.35, label="one by one")
+    (guess,) = right.plot(time, 0 * time, color="okabe:blue", linewidth=1.2, label="guess")
     right.set(xlabel="time step", ylabel="unit 0", ylim=(-1.5, 1.5), title="one unit")
     right.legend(loc="upper right", fontsize=8)
     return figure, {"error": image, "mark": mark, "exact": exact, "guess": guess}

@@ -6,13 +6,15 @@ One sequence is shown, the one whose target moves most: there is most to see.
 import numpy as np
 from matplotlib.figure import Figure
 
-from rnncourse.figures.picture import PALETTE, canvas
+from rnncourse.figures.picture import canvas
 from rnnlab.training.history import WINDOW, History, running_mean
+from rnnlab.training.losses import log_softmax
 from rnnlab.training.task import Batch
 
 FRAMES_SHOWN = 6
 CHARACTERS_SHOWN = 40
 SEQUENCES_SHOWN = 6
+SIGNS = str.maketrans("\n ", "↵␣")
 
 
 def row_and_answer(prediction: np.ndarray, batch: Batch, skip: int) -> Figure:
@@ -22,14 +24,11 @@ def row_and_answer(prediction: np.ndarray, batch: Batch, skip: int) -> Figure:
     pixels = batch.x[:, b].T
     T = pixels.shape[1]
     row.imshow(pixels, cmap="gray", aspect="auto", vmin=-0.5, vmax=0.5, extent=(-0.5, T - 0.5, -0.5, 0.5))
-    row.set(
-        yticks=[], title="a row of the photograph" if len(pixels) == 1 else "three rows of the photograph"
-    )
+    count = "a row" if len(pixels) == 1 else "three rows"
+    row.set(yticks=[], title=f"{count} of the photograph")
     steps = np.arange(skip, T)
-    answer.plot(
-        steps, batch.target[skip:, b, 0], color=PALETTE["black"], lw=3, alpha=0.35, label="the filter"
-    )
-    answer.plot(steps, prediction[skip:, b, 0], color=PALETTE["red"], marker=".", label="the network")
+    answer.plot(steps, batch.target[skip:, b, 0], color="black", lw=3, alpha=0.35, label="the filter")
+    answer.plot(steps, prediction[skip:, b, 0], color="okabe:red", marker=".", label="the network")
     answer.set(xlabel="time step = pixel along the row", ylabel="answer")
     answer.legend(frameon=False)
     return figure
@@ -38,12 +37,12 @@ def row_and_answer(prediction: np.ndarray, batch: Batch, skip: int) -> Figure:
 def history(run: History) -> Figure:
     """Loss and gradient norm of a training run over its steps."""
     figure, (loss, norm) = canvas(2, 1, height=4.2, sharex=True, height_ratios=(2, 1))
-    loss.plot(run.losses, color=PALETTE["sky"], lw=0.8, label="one minibatch")
-    loss.plot(*running_mean(run.losses), color=PALETTE["blue"], lw=2, label=f"mean of {WINDOW} steps")
-    loss.axhline(run.baseline, color=PALETTE["orange"], ls="--", label="to beat, on held-out data")
+    loss.plot(run.losses, color="okabe:sky", lw=0.8, label="one minibatch")
+    loss.plot(*running_mean(run.losses), color="okabe:blue", lw=2, label=f"mean of {WINDOW} steps")
+    loss.axhline(run.baseline, color="okabe:orange", ls="--", label="to beat, on held-out data")
     loss.set(ylabel="loss", yscale="log")
     loss.legend(frameon=False)
-    norm.plot(run.norms, color=PALETTE["green"], lw=0.8)
+    norm.plot(run.norms, color="okabe:green", lw=0.8)
     norm.set(xlabel="step", ylabel="gradient norm", yscale="log")
     return figure
 
@@ -94,9 +93,9 @@ def photograph(prediction: np.ndarray, batch: Batch) -> Figure:
 def sums(prediction: np.ndarray, batch: Batch) -> Figure:
     """Predicted sums [T,B,1] against true sums, a point for each sequence."""
     figure, axis = canvas(width=4.4, height=4.0)
-    axis.plot((0, 2), (0, 2), color=PALETTE["black"], lw=1, label="right")
-    axis.axhline(1, color=PALETTE["orange"], ls="--", label="always 1")
-    axis.plot(batch.target[-1, :, 0], prediction[-1, :, 0], ".", color=PALETTE["blue"], label="the network")
+    axis.plot((0, 2), (0, 2), color="black", lw=1, label="right")
+    axis.axhline(1, color="okabe:orange", ls="--", label="always 1")
+    axis.plot(batch.target[-1, :, 0], prediction[-1, :, 0], ".", color="okabe:blue", label="the network")
     axis.set(xlabel="true sum", ylabel="answer", xlim=(0, 2), aspect="equal")
     axis.legend(frameon=False)
     return figure
@@ -107,21 +106,16 @@ def guessed_characters(prediction: np.ndarray, batch: Batch, alphabet: str) -> F
     T = min(CHARACTERS_SHOWN, len(batch.x))
     B = min(SEQUENCES_SHOWN, batch.x.shape[1])
     target = batch.target[-T:, :B]
-    shown_part = prediction[-T:, :B]
-    odds = np.exp(shown_part - shown_part.max(-1, keepdims=True))
-    of_target = np.take_along_axis(odds, target[..., np.newaxis], -1)[..., 0]
-    right = of_target / odds.sum(-1)  # [T,B]
+    probability = np.exp(log_softmax(prediction[-T:, :B]))
+    right = np.take_along_axis(probability, target[..., np.newaxis], -1)[..., 0]  # [T,B]
     figure, axis = canvas(width=9, height=0.36 * B + 1.2)
     image = axis.imshow(right.T, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     for (t, b), character in np.ndenumerate(target):
-        shown = {"\n": "↵", " ": "␣"}.get(alphabet[character], alphabet[character])
+        shown = alphabet[character].translate(SIGNS)
         colour = "white" if right[t, b] > 0.55 else "black"
         axis.text(t, b, shown, ha="center", va="center", family="monospace", fontsize=9, color=colour)
-    axis.set(
-        yticks=[],
-        xlabel="time step",
-        title="each character as it came, and how probable the network found it",
-    )
+    axis.set(yticks=[], xlabel="time step")
+    axis.set_title("each character as it came, and how probable the network found it")
     figure.colorbar(image, ax=axis, label="probability")
     return figure
 

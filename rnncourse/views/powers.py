@@ -24,7 +24,7 @@ def figure_powers(
         (points,) = axis.loglog(x, y, marker, label=f"{name}: exponent {p:.2f}")
         c = np.exp(np.mean(np.log(y)) - p * np.mean(np.log(x)))
         axis.loglog(x, c * np.power(x, p), "-", linewidth=1, color=points.get_color())
-    if all(float(value).is_integer() for value in x):  # a handful of sizes: name each, not the powers of ten
+    if np.equal(np.mod(x, 1), 0).all():  # a handful of sizes: name each, not the powers of ten
         axis.set_xticks(x, [f"{value:g}" for value in x])
         axis.xaxis.set_minor_locator(NullLocator())
     axis.set(xlabel=xlabel, ylabel=ylabel)
@@ -38,4 +38,4 @@ def describe_powers(what: str, x: Sequence[float], curves: Mapping[str, Sequence
         f"{name} goes from {y[0]:.2g} to {y[-1]:.2g}, exponent {fitted_exponent(x, y):.2f}"
         for name, y in curves.items()
     ]
-    return f"{what}, {x[0]:g} to {x[-1]:g}, both axes logarithmic: " + "; ".join(parts) + "."
+    return f"{what}, {x[0]:g} to {x[-1]:g}, both axes logarithmic: {'; '.join(parts)}."

@@ -4,6 +4,7 @@ Predicted by the α–β model (rnnlab/scaling), with sliders for ranks, bytes, 
 for when a layer's gradients are sent.  Of many ranks and steps the first ones are drawn.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +18,7 @@ from matplotlib.patches import Patch
 from nbjudge.printable import quantity
 from ranks.costs import ALGORITHMS, Link, all_reduce_seconds, fastest
 from ranks.simulated_transfers import TransferReplay, replay, schedule
-from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import Slider, View, canvas, slider_view
 from rnncourse.scaling.model import FORWARD, Update, schedule_update
 
 RANKS_SHOWN = 6
@@ -30,21 +31,21 @@ LAYER_WISE = "layer by layer"
 WAVEFRONT = "wavefront"
 SENDS = (AFTER, LAYER_WISE, WAVEFRONT)
 COLOURS = {
-    "forward": "sky",
-    "backward": "blue",
-    "all-reduce": "yellow",
-    "+ added": "orange",
-    "= copied": "green",
+    "forward": "okabe:sky",
+    "backward": "okabe:blue",
+    "all-reduce": "okabe:yellow",
+    "+ added": "okabe:orange",
+    "= copied": "okabe:green",
 }
 SLIDERS = {
-    "ranks": Slider("ranks p", (1, 2, 3, 4, 6, 8, 16, 64, 128, 256, 1024, 4096), 5),
-    "megabytes": Slider("gradients n, MB", (0.001, 0.1, 1, 10, 74, 300, 1200), 4),
-    "latency": Slider("latency α, µs", (0, 1, 5, 14, 50, 200, 2000), 3),
-    "bandwidth": Slider("bandwidth 1/β, GB/s", (0.1, 1, 6, 10, 25, 100, 400), 2),
-    "algorithm": Slider("algorithm", tuple(ALGORITHMS), len(ALGORITHMS) - 1),
-    "sends": Slider("gradients are sent", SENDS, 1),
-    "layers": Slider("layers L", (1, 2, 4, 7, 16), 2),
-    "arithmetic": Slider("arithmetic, ms", (1, 10, 50, 100, 500, 2000), 3),
+    "ranks": Slider("ranks p", (1, 2, 3, 4, 6, 8, 16, 64, 128, 256, 1024, 4096)),
+    "megabytes": Slider("gradients n, MB", (0.001, 0.1, 1, 10, 74, 300, 1200)),
+    "latency": Slider("latency α, µs", (0, 1, 5, 14, 50, 200, 2000)),
+    "bandwidth": Slider("bandwidth 1/β, GB/s", (0.1, 1, 6, 10, 25, 100, 400)),
+    "algorithm": Slider("algorithm", tuple(ALGORITHMS)),
+    "sends": Slider("gradients are sent", SENDS),
+    "layers": Slider("layers L", (1, 2, 4, 7, 16)),
+    "arithmetic": Slider("arithmetic, ms", (1, 10, 50, 100, 500, 2000)),
 }
 
 
@@ -150,7 +151,7 @@ def _empty() -> Figure:
     figure.set_layout_engine("none")
     above.set_position((0.13, 0.66, 0.84, 0.25))
     below.set_position((0.13, 0.17, 0.84, 0.36))
-    handles = [Patch(facecolor=PALETTE[colour], label=look) for look, colour in COLOURS.items()]
+    handles = [Patch(facecolor=colour, label=look) for look, colour in COLOURS.items()]
     figure.legend(handles=handles, loc="lower center", ncols=5, fontsize=8, frameon=False)
     return figure
 
@@ -171,8 +172,8 @@ def _draw(figure: Figure, settings: RankSliders) -> Figure:
 def _draw_update(axis: Axes, one: Update, settings: RankSliders) -> None:
     """Arithmetic and links of every rank."""
     L = settings.layers if settings.sends == LAYER_WISE else 1
-    part = one.backward / L
     bars = [Bar(0, 0.0, one.forward, "forward", "forward")]
+    part = one.backward / L
     for k in range(L):
         word = f"layer {L - 1 - k}" if L > 1 else "backward"
         bars.append(Bar(0, one.forward + k * part, one.forward + (k + 1) * part, "backward", word))
@@ -180,8 +181,8 @@ def _draw_update(axis: Axes, one: Update, settings: RankSliders) -> None:
         word = "all" if settings.sends == AFTER else str(message.layer)
         bars.append(Bar(1, message.start, message.end, "all-reduce", word))
     _draw_bars(axis, bars, one.seconds)
-    axis.vlines([message.ready for message in one.messages], 0.4, 0.6, color=PALETTE["black"], lw=1.5)
-    axis.axvline(one.arithmetic, color=PALETTE["black"], lw=1, ls="--")
+    axis.vlines([message.ready for message in one.messages], 0.4, 0.6, color="black", lw=1.5)
+    axis.axvline(one.arithmetic, color="black", lw=1, ls="--")
     axis.set(ylim=(1.5, -0.5), xlabel="ms; marks: gradients are complete; dashed: the arithmetic ends")
     axis.set_yticks([0, 1], labels=["arithmetic", "links"])
     axis.set_title(f"one update, {quantity(settings.ranks, 'rank')}, predicted", fontsize=10, loc="left")
@@ -193,10 +194,9 @@ def _draw_messages(axis: Axes, part: TransferReplay, settings: RankSliders) -> N
     bars = []
     for event in part.events:
         if event.source < rows:
-            chunks = str(event.first) if event.last == event.first + 1 else f"{event.first}–{event.last - 1}"
+            chunks = _chunks(event.first, event.last) if part.schedule.chunks > 1 else ""
             look = "+ added" if event.adds else "= copied"
-            word = f"{chunks * (part.schedule.chunks > 1)}→{event.target}"
-            bars.append(Bar(event.source, event.start, event.end, look, word))
+            bars.append(Bar(event.source, event.start, event.end, look, f"{chunks}→{event.target}"))
     _draw_bars(axis, bars, part.seconds)
     axis.set(ylim=(rows - 0.5, -0.5), xlabel="ms from the start of the first message")
     axis.set_yticks(range(rows), labels=[f"rank {rank}" for rank in range(rows)])
@@ -206,12 +206,19 @@ def _draw_messages(axis: Axes, part: TransferReplay, settings: RankSliders) -> N
     axis.set_title(title, fontsize=10, loc="left")
 
 
+def _chunks(first: int, end: int) -> str:
+    """Numbers of the chunks from first up to end, without it."""
+    return str(first) if end == first + 1 else f"{first}–{end - 1}"
+
+
 def _draw_bars(axis: Axes, bars: Sequence[Bar], whole: float) -> None:
     """Bars on an axis of `whole` seconds, with their words where they have room."""
-    for row, look in dict.fromkeys((bar.row, bar.look) for bar in bars):
-        spans = [(bar.start, bar.end - bar.start) for bar in bars if (bar.row, bar.look) == (row, look)]
-        colour = PALETTE[COLOURS[look]]
-        axis.broken_barh(spans, (row - 0.36, 0.72), facecolors=colour, edgecolors="white", linewidths=0.5)
+    groups = defaultdict(list)
+    for bar in bars:
+        groups[bar.row, bar.look].append((bar.start, bar.end - bar.start))
+    for (row, look), spans in groups.items():
+        style = {"facecolors": COLOURS[look], "edgecolors": "white", "linewidths": 0.5}
+        axis.broken_barh(spans, (row - 0.36, 0.72), **style)
     for bar in bars:
         if bar.end - bar.start > LETTER * len(bar.word) * whole:
             ink = "white" if bar.look == "backward" else "black"

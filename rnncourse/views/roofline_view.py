@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from rnncourse.figures.picture import PALETTE, PAPER, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import PAPER, Slider, View, canvas, slider_view
 from rnncourse.lab.roofline import Roofline
 
 FLOAT32_BYTES = 4
@@ -49,14 +49,14 @@ def _roofs(roof: Roofline, measured: Measured) -> tuple[Figure, Line2D, Line2D]:
     """(figure, stem, point): what stands still, and the two artists that a slider moves."""
     figure, axis = canvas(height=3.6)
     ends = np.array([INTENSITIES[0], roof.balance, INTENSITIES[1]])
-    axis.plot(ends, [roof.attainable(end) for end in ends], color=PALETTE["black"])
-    axis.axvline(ends[1], color=PALETTE["black"], linewidth=0.6, linestyle=":")
+    axis.plot(ends, [roof.attainable(end) for end in ends], color="black")
+    axis.axvline(ends[1], color="black", linewidth=0.6, linestyle=":")
     for (B, H), rate in measured.items():
-        axis.plot(intensity(B, H), rate, "x", color=PALETTE["red"])
+        axis.plot(intensity(B, H), rate, "x", color="okabe:red")
         place = {"xytext": (4, -10), "textcoords": "offset points", "bbox": PAPER}
         axis.annotate(f"{B}", (intensity(B, H), rate), size=8, **place)
-    (stem,) = axis.plot([], [], color=PALETTE["blue"], linestyle="--")
-    (point,) = axis.plot([], [], "o", color=PALETTE["blue"], markersize=9)
+    (stem,) = axis.plot([], [], color="okabe:blue", linestyle="--")
+    (point,) = axis.plot([], [], "o", color="okabe:blue", markersize=9)
     axis.text(ends[2], roof.peak * 1.15, f"peak {roof.peak:.0f} GFLOP/s", ha="right")
     axis.text(ends[0] * 1.1, roof.peak * 1.15, f"slope: {roof.bandwidth:.0f} GB/s")
     axis.set(xscale="log", yscale="log", xlim=INTENSITIES, ylim=_rates_shown(roof, measured))

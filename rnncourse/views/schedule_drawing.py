@@ -74,12 +74,16 @@ def draw(
     """
     width = makespan * min(1.0, look[1] / max(1, len(bars.row)))
     first = min(look[0] * makespan, makespan - width)
-    parts = [_text(LEFT, 18, title[0], size=13)]
-    parts += _whole(bars, makespan, (first, first + width))
-    parts += _window(bars, (first, first + width))
-    parts += _panel(LEFT, INNER * 0.58, "bytes to move (whole pass)", [*map(_bytes, stages)])
-    times = f"predicted time, {quantity(title[1], 'step')}"
-    parts += _panel(LEFT + INNER * 0.62, INNER * 0.38, times, [*map(_time, stages)])
+    seen = (first, first + width)
+    sentence, steps = title
+    parts = [_text(LEFT, 18, sentence, size=13)]
+    parts += _whole(bars, makespan, seen)
+    parts += _window(bars, seen)
+    sizes = [(s.bytes, f"{scaled(s.bytes, 'B')}, {quantity(s.launches, 'launch')}") for s in stages]
+    parts += _panel(LEFT, INNER * 0.58, "bytes to move (whole pass)", sizes)
+    times = [(s.time, f"{s.time / 1e3:.3g} ms") for s in stages]
+    heading = f"predicted time, {quantity(steps, 'step')}"
+    parts += _panel(LEFT + INNER * 0.62, INNER * 0.38, heading, times)
     parts += [_text(LEFT - 6, STAGES + 12 + LINE * k, stage.name, "end") for k, stage in enumerate(stages)]
     height = STAGES + LINE * len(stages) + 30
     parts += _legend(bars, height)
@@ -95,12 +99,12 @@ def mixed(bars: Bars, makespan: float, pixels: int = INNER) -> np.ndarray:
     edges = np.linspace(0, makespan, pixels + 1)
     image = np.ones((len(bars.rows) + 1, pixels, 3))
     issued = np.unique(bars.issued)  # a graph's launches are issued at once
-    image[0] -= _share(issued - bars.issue, issued, edges)[:, np.newaxis] * (1 - COLOURS[HOST])
+    image[0] -= np.outer(_share(issued - bars.issue, issued, edges), 1 - COLOURS[HOST])
     for row in range(len(bars.rows)):
         for kind in range(len(KINDS)):
             select = (bars.row == row) & (bars.kind == kind)
             share = _share(bars.start[select], bars.end[select], edges)
-            image[row + 1] -= share[:, np.newaxis] * (1 - COLOURS[kind])
+            image[row + 1] -= np.outer(share, 1 - COLOURS[kind])
     return np.clip(image, 0, 1)
 
 
@@ -115,16 +119,18 @@ def _share(start: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarray:
     if not len(start):
         return np.zeros(len(edges) - 1)
     corners = np.ravel(np.column_stack([start, end]))
-    filled = np.cumsum(np.diff(corners, prepend=corners[:1]) * (np.arange(len(corners)) % 2))
+    lengths = np.column_stack([np.zeros(len(start)), end - start])
+    filled = np.cumsum(lengths)
     return np.diff(np.interp(edges, corners, filled)) / np.diff(edges)
 
 
 def _whole(bars: Bars, makespan: float, seen: tuple[float, float]) -> Iterator[str]:
-    (top, height) = WHOLE
+    top, height = WHOLE
     rows = len(bars.rows) + 1
+    image = _png(mixed(bars, makespan))
     yield (
         f'<image x="{LEFT}" y="{top}" width="{INNER}" height="{height}" preserveAspectRatio="none" '
-        f'style="image-rendering:pixelated" href="data:image/png;base64,{_png(mixed(bars, makespan))}"/>'
+        f'style="image-rendering:pixelated" href="data:image/png;base64,{image}"/>'
     )
     for k in range(1, rows):
         yield _rect(LEFT, top + k * height / rows - 0.75, INNER, 1.5, CARD)
@@ -203,22 +209,12 @@ def _panel(left: float, width: float, title: str, values: Sequence[tuple[float, 
         yield _rect(left, top, long, 15, PALETTE["sky"]) + _text(left + long + 4, top + 12, label)
 
 
-def _bytes(stage: Stage) -> tuple[int, str]:
-    return stage.bytes, f"{scaled(stage.bytes, 'B')}, {quantity(stage.launches, 'launch')}"
-
-
-def _time(stage: Stage) -> tuple[float, str]:
-    return stage.time, f"{stage.time / 1e3:.3g} ms"
-
-
 def _legend(bars: Bars, height: float) -> Iterator[str]:
     """The kinds of launches that occur, and the host's."""
-    names = dict(enumerate((*KINDS, "host issues")))
+    names = (*KINDS, "host issues")
     for place, k in enumerate((*np.unique(bars.kind), HOST)):
-        name = names[k]
-        fill = FILLS[k]
         x = LEFT + 130 * place
-        yield _rect(x, height - 18, 22, 11, fill) + _text(x + 28, height - 8, name)
+        yield _rect(x, height - 18, 22, 11, FILLS[k]) + _text(x + 28, height - 8, names[k])
 
 
 def _png(image: np.ndarray) -> str:

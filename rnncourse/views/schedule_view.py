@@ -165,10 +165,9 @@ def prediction(settings: Settings) -> Prediction:
 def stage_times(direction: str, cell: str, sizes: Sizes, device: str) -> dict[str, float]:
     """Predicted microseconds of the ladder's stages: five timelines, once for each size and device."""
     with _collector_off():
-        plans = {
-            name: _plan(direction, cell, sizes, tuple(passes)) for name, passes in stage_passes().items()
-        }
-        return {name: predict(plan, find(device)).makespan for name, plan in plans.items()}
+        sheet = find(device)
+        plans = {name: _plan(direction, cell, sizes, tuple(way)) for name, way in stage_passes().items()}
+        return {name: predict(plan, sheet).makespan for name, plan in plans.items()}
 
 
 @lru_cache(maxsize=64)
@@ -234,17 +233,22 @@ def finding(settings: Settings) -> str:
     """What the picture shows, in a few sentences; numbers are those of the steps that it shows."""
     shown = shown_part(settings)
     result = prediction(shown)
-    device = find(settings.device)
-    ladder = stage_numbers(settings.direction, settings.cell, settings.sizes)
-    ends = ([scaled(s.bytes, "B"), scaled(s.flops, "FLOP")] for s in (ladder[0], ladder[-1]))
-    ways = (f"keeps {a}" if a == b else f"goes from {a} to {b}" for a, b in zip(*ends, strict=True))
+    device = settings.sheet
+    first, *_, last = stage_numbers(settings.direction, settings.cell, settings.sizes)
+    ways = [_change(first.bytes, last.bytes, "B"), _change(first.flops, last.flops, "FLOP")]
     steps = quantity(settings.steps, "step")
     return (
         f"Predicted for {device.name}, not measured{_part(settings)}: {quantity(result.launches, 'launch')}, "
         f"{result.makespan / 1e3:.3g} ms, {result.tflops:.3g} of {device.peak:.3g} TFLOP/s; for "
         f"{result.idle:.0%} of the time no kernel is on the device. {_beside(settings, result)}From "
-        f"{ladder[0].name} to {ladder[-1].name} a pass of {steps} {' and '.join(ways)}."
+        f"{first.name} to {last.name} a pass of {steps} {' and '.join(ways)}."
     )
+
+
+def _change(first: float, last: float, unit: str) -> str:
+    before = scaled(first, unit)
+    after = scaled(last, unit)
+    return f"keeps {before}" if before == after else f"goes from {before} to {after}"
 
 
 def draw_schedule(settings: Settings, look_at: float = 0, launches_shown: int = 50) -> Page:
@@ -253,15 +257,15 @@ def draw_schedule(settings: Settings, look_at: float = 0, launches_shown: int = 
     Of a pass with more than LAUNCHES launches, the first steps are simulated and drawn.
     look_at: where the look begins, in % of the time.
     """
-    result = prediction(shown_part(settings))
+    shown = shown_part(settings)
+    result = prediction(shown)
     alt = finding(settings)
     numbers = stage_numbers(settings.direction, settings.cell, settings.sizes)
-    shown = shown_part(settings)
     times = stage_times(shown.direction, shown.cell, shown.sizes, shown.device)
     stages = [stage._replace(time=times[stage.name]) for stage in numbers]
     look = (look_at / 100, launches_shown)
-    title = _title(settings, result)
-    return Page(draw(result.bars, result.makespan, stages, look, (title, shown.steps), alt), alt)
+    title = (_title(settings, result), shown.steps)
+    return Page(draw(result.bars, result.makespan, stages, look, title, alt), alt)
 
 
 def explore_schedule(
@@ -271,15 +275,12 @@ def explore_schedule(
 
     passes: keys of SWITCHES; sizes: keys of SIZES; start: fields of Settings, look_at, launches_shown.
     """
-    first = Settings(**{name: value for name, value in start.items() if name not in LOOK})
-    look = {name: start[name] for name in LOOK if name in start}
+    look = {name: start.pop(name, slider.values[slider.start]) for name, slider in LOOK.items()}
+    first = Settings(**start)
     shown = {name: SIZES[name] for name in sizes} | {name: SWITCHES[name] for name in passes}
     sliders = {name: _at(slider, getattr(first, name)) for name, slider in shown.items()}
-    sliders |= {
-        name: _at(slider, look.get(name, slider.values[slider.start])) for name, slider in LOOK.items()
-    }
-    moved = partial(replace, first)
-    sentence = lambda look_at, launches_shown, **to: finding(moved(**to))
+    sliders |= {name: _at(slider, look[name]) for name, slider in LOOK.items()}
+    sentence = lambda look_at, launches_shown, **to: finding(replace(first, **to))
     return slider_view(partial(_draw, first), sentence, **sliders)
 
 

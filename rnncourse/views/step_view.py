@@ -18,7 +18,7 @@ from matplotlib.patches import Patch
 
 from pocketgpu.devices import Device, find
 from rnncourse import records
-from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import Slider, View, canvas, slider_view
 from rnnlab.kernels.persistence.floor import TENSOR_PEAK, floor
 from rnnlab.kernels.persistence.fragments import DTYPES
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
@@ -38,12 +38,13 @@ GRID = "persistent_grid"
 CLUSTER = "persistent_cluster"
 KNOWN = {GRAPH: "CUDA graph", GRID: "grid kernel", CLUSTER: "cluster kernel"}
 BENEATH = {GRAPH: "\n(cuBLAS)", GRID: "\n(whole chip)", CLUSTER: "\n(8 sequences)"}
-LOOKS = {  # colour and hatch of a part
-    "two graph nodes": ("orange", "//"),
-    "exchange": ("sky", "xx"),
-    "broadcast": ("yellow", ".."),
-    "product": ("green", ""),
+LOOKS = {  # of a part
+    "two graph nodes": {"facecolor": "okabe:orange", "hatch": "//"},
+    "exchange": {"facecolor": "okabe:sky", "hatch": "xx"},
+    "broadcast": {"facecolor": "okabe:yellow", "hatch": ".."},
+    "product": {"facecolor": "okabe:green", "hatch": ""},
 }
+DIAMOND = {"marker": "D", "color": "okabe:red", "markeredgecolor": "black"}  # a record
 REASON_WIDTH = 80  # letters of a line
 
 
@@ -100,19 +101,17 @@ def finding(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> 
     measured = _measured(cell, hidden, minibatch, dtype, device)
     best = min((row for row in lines if row.parts), key=lambda row: row.step)
     part = max(best.parts, key=best.parts.get)
-    sentences = [
-        f"{cell}, {hidden} units, minibatch {minibatch}, {dtype}, {device}: "
-        "microseconds of a forward step, predicted, not measured."
-    ]
-    sentences += [f"The {KNOWN[row.name]}: {_sum(row) or 'refused, ' + row.why_not}." for row in lines]
+    layer = f"{cell}, {hidden} units, minibatch {minibatch}, {dtype}, {device}"
+    ways = " ".join(f"The {KNOWN[row.name]}: {_sum(row) or 'refused, ' + row.why_not}." for row in lines)
     share = 100 * best.parts[part] / best.step
-    sentences.append(f"The least is the {KNOWN[best.name]}'s, {share:.0f} % of it {part}.")
+    recorded = f"No record of this size on {device} is kept."
     if measured:
         beside = "; ".join(_beside(row, measured[row.name]) for row in lines if row.name in measured)
-        sentences.append(f"Recorded on {device}, with launch and input product: {beside}.")
-    else:
-        sentences.append(f"No record of this size on {device} is kept.")
-    return " ".join(sentences)
+        recorded = f"Recorded on {device}, with launch and input product: {beside}."
+    return (
+        f"{layer}: microseconds of a forward step, predicted, not measured. {ways} "
+        f"The least is the {KNOWN[best.name]}'s, {share:.0f} % of it {part}. {recorded}"
+    )
 
 
 def explore_step() -> View:
@@ -150,21 +149,20 @@ def _draw(figure: Figure, cell: str, hidden: int, minibatch: int, dtype: str, de
         _draw_row(axis, place, row, measured.get(row.name))
     axis.set_xlim(0, 1.04 * max([row.step for row in lines] + list(measured.values())))
     diamonds = "; diamonds: recorded" if measured else ""
-    axis.set_title(
-        f"{cell}, H={hidden}, B={minibatch}, {dtype}, {device}: predicted floor, not measured{diamonds}",
-        size=11,
-        y=1.02,  # with a place of its own it need not look for room, which would lay out every tick twice
-    )
+    layer = f"{cell}, H={hidden}, B={minibatch}, {dtype}, {device}"
+    # with a place of its own the title need not look for room, which would lay out every tick twice
+    axis.set_title(f"{layer}: predicted floor, not measured{diamonds}", size=11, y=1.02)
     return figure
 
 
 def _results(paths: tuple[Path, ...]) -> Iterator[tuple[dict, dict, dict]]:
     """(GPU, workload, result) of every single layer that the suite measured, oldest record first."""
     for record in map(_record, paths):
+        gpu = record["machine"]["gpu"]
         for case in record["cases"]:
             if case["suite"] == SUITE and case["workload"]["L"] == 1:
                 timed = (result for result in case["results"] if result["seconds"].get("forward"))
-                yield from ((record["machine"]["gpu"], case["workload"], result) for result in timed)
+                yield from ((gpu, case["workload"], result) for result in timed)
 
 
 @lru_cache(maxsize=64)  # a record is never rewritten, and a slider needs it at every move
@@ -200,15 +198,13 @@ def _beside(row: StepRow, measured: float) -> str:
 def _draw_row(axis: Axes, place: int, row: StepRow, measured: float | None) -> None:
     start = 0.0
     for name, size in row.parts.items():
-        colour, hatch = LOOKS[name]
-        look = {"color": PALETTE[colour], "hatch": hatch, "edgecolor": PALETTE["black"], "linewidth": 0.6}
-        axis.barh(place, size, 0.42, left=start, **look)
+        axis.barh(place, size, 0.42, left=start, edgecolor="black", linewidth=0.6, **LOOKS[name])
         start += size
     text = _sum(row) or "refused: " + textwrap.fill(row.why_not.split(":")[0], REASON_WIDTH)
     if measured is not None:
         if row.parts and measured > start:
             axis.barh(place, measured - start, 0.42, left=start, fill=False, linestyle="--")
-        axis.plot(measured, place, "D", color=PALETTE["red"], markeredgecolor=PALETTE["black"], zorder=3)
+        axis.plot(measured, place, zorder=3, **DIAMOND)
         text += f"; recorded {measured:.3g} µs"
     alone = not row.parts and measured is None
     below = {"xytext": (3, 0 if alone else -13), "textcoords": "offset points"}
@@ -216,11 +212,7 @@ def _draw_row(axis: Axes, place: int, row: StepRow, measured: float | None) -> N
 
 
 def _handles() -> list[Patch | Line2D]:
-    black = PALETTE["black"]
-    lines = [
-        Patch(facecolor=PALETTE[colour], hatch=hatch, edgecolor=black, label=name)
-        for name, (colour, hatch) in LOOKS.items()
-    ]
-    diamond = {"marker": "D", "linestyle": "", "color": PALETTE["red"], "markeredgecolor": black}
-    remains = Patch(fill=False, linestyle="--", edgecolor=black, label="what remains")
-    return [*lines, remains, Line2D([], [], label="recorded, if it was", **diamond)]
+    parts = [Patch(edgecolor="black", label=name, **look) for name, look in LOOKS.items()]
+    remains = Patch(fill=False, linestyle="--", edgecolor="black", label="what remains")
+    recorded = Line2D([], [], linestyle="", label="recorded, if it was", **DIAMOND)
+    return [*parts, remains, recorded]

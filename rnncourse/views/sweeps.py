@@ -6,11 +6,11 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view, steps_as_cells
+from rnncourse.figures.picture import Slider, View, canvas, slider_view, steps_as_cells
 
 LONGEST = 10  # steps: at more, a cell is too small to follow with the eye
 WAITS, DONE, RUNS, NEVER = range(4)
-COLOURS = ListedColormap(["#E4E4E4", PALETTE["sky"], PALETTE["orange"], "#FFFFFF"])
+COLOURS = ListedColormap(["#E4E4E4", "okabe:sky", "okabe:orange", "#FFFFFF"])
 
 
 def quadratic_order(T: int) -> list[tuple[int, int]]:
@@ -48,13 +48,11 @@ def finding(T: int, move: int) -> str:
         now = f"carries the loss of step {term} back through step {step}"
     elif move > total:
         now = "is done"
-    one = (
-        f"has reached step {linear_order(T)[move - 1]}"
-        if 0 < move <= T
-        else "is done"
-        if move
-        else "waits too"
-    )
+    one = "waits too"
+    if 0 < move <= T:
+        one = f"has reached step {linear_order(T)[move - 1]}"
+    elif move > T:
+        one = "is done"
     return (
         f"T = {T}, move {move}: the quadratic sweep {now}, {quadratic} of {total} cell-backwards; "
         f"the linear sweep {one}, {linear} of {T}."

@@ -13,13 +13,18 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from nbjudge.printable import quantity
-from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import Slider, View, canvas, slider_view
 
 STEP = 100.0  # one thread's work in a step
 THREADS = (1, 2, 4, 8)
 STEPS = (4, 8, 16, 32)
 BARRIERS = (0, 2, 5, 10, 20, 50)
 UNEVEN = (0, 5, 10, 20, 40)  # percent
+MEANING = {
+    "works, step by step": "okabe:blue",
+    "waits for the last thread": "okabe:yellow",
+    "barrier": "black",
+}
 
 
 class TimelineRun(NamedTuple):
@@ -72,6 +77,9 @@ def barrier_once(threads: int, steps: int, barrier: float, uneven: int) -> Timel
     return TimelineRun(ends - durations, ends, ends[:, -1:], ends[:, -1:].max(0) + paid)
 
 
+WAYS = {"a barrier after every step": barrier_every_step, "one barrier": barrier_once}
+
+
 def finding(threads: int, steps: int, barrier: int, uneven: int) -> str:
     """What the picture shows, in one sentence."""
     often = barrier_every_step(threads, steps, barrier, uneven)
@@ -89,12 +97,13 @@ def finding(threads: int, steps: int, barrier: int, uneven: int) -> str:
 def figure_threads(threads: int, steps: int, barrier: int, uneven: int) -> Figure:
     """A row for each thread, a bar for each of its steps; above with a barrier a step, below with one."""
     figure, axes = canvas(2, 1, width=8.0, height=4.0, sharex=True)
-    runs = [f(threads, steps, barrier, uneven) for f in (barrier_every_step, barrier_once)]
-    for axis, run, title in zip(axes, runs, ("a barrier after every step", "one barrier"), strict=True):
+    runs = [run(threads, steps, barrier, uneven) for run in WAYS.values()]
+    for axis, run, title in zip(axes, runs, WAYS, strict=True):
         _draw(axis, run, threads)
         axis.set_title(f"{title}: {STEP * steps / run.makespan:.2f} times one thread's speed", loc="left")
     axes[1].set(xlabel="time, in hundredths of one thread's step", xlim=(0, 1.02 * runs[0].makespan))
-    figure.legend(handles=_legend(), loc="outside lower center", ncols=3, frameon=False)
+    handles = [Patch(color=colour, label=label) for label, colour in MEANING.items()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 
@@ -111,18 +120,14 @@ def explore_threads() -> View:
 
 
 def _draw(axis, run: TimelineRun, threads: int) -> None:
-    colours = [PALETTE["blue"], PALETTE["sky"]]
+    begins = run.arrivals.max(0)  # of each barrier
     for thread in range(threads):
-        spans = np.column_stack([run.starts[thread], (run.ends - run.starts)[thread]])
-        for parity in (0, 1):  # neighbouring steps differ in colour
-            axis.broken_barh(spans[parity::2], (thread - 0.4, 0.8), color=colours[parity])
-        waits = np.column_stack([run.arrivals[thread], run.arrivals.max(0) - run.arrivals[thread]])
-        axis.broken_barh(waits, (thread - 0.4, 0.8), color=PALETTE["yellow"])
-    for began, over in zip(run.arrivals.max(0), run.released, strict=True):
-        axis.axvspan(began, over, color=PALETTE["black"], linewidth=0)
+        row = (thread - 0.4, 0.8)
+        spans = np.column_stack([run.starts[thread], run.ends[thread] - run.starts[thread]])
+        axis.broken_barh(spans[::2], row, color="okabe:blue")  # neighbouring steps differ in colour
+        axis.broken_barh(spans[1::2], row, color="okabe:sky")
+        waits = np.column_stack([run.arrivals[thread], begins - run.arrivals[thread]])
+        axis.broken_barh(waits, row, color="okabe:yellow")
+    for began, over in zip(begins, run.released, strict=True):
+        axis.axvspan(began, over, color="black", linewidth=0)
     axis.set(ylim=(threads - 0.4, -0.6), yticks=range(threads), ylabel="thread")
-
-
-def _legend() -> list[Patch]:
-    meaning = {"works, step by step": "blue", "waits for the last thread": "yellow", "barrier": "black"}
-    return [Patch(color=PALETTE[colour], label=label) for label, colour in meaning.items()]

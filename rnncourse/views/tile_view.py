@@ -12,15 +12,16 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
 from nbjudge.printable import quantity
-from rnncourse.figures.picture import CARD, PALETTE, PAPER, Slider, View, canvas, slider_view
+from rnncourse.figures.picture import CARD, PAPER, Slider, View, canvas, slider_view
 from rnnlab.kernels.packed.tiles import Core, Tile, predicted_rate
 
 ROWS = range(1, 13)
 VECTORS = range(1, 7)
 REGISTERS = (16, 32)
+TICKS = (4, 8, 16, 32, 64)  # registers
 LIMITS = "multiply-adds", "loads, spills", "waiting for a sum"
 EMPTY, SUM, SPILLED, WEIGHTS, STATES = range(5)  # cells of the picture
-COLOURS = CARD, PALETTE["blue"], PALETTE["red"], PALETTE["orange"], "#8A94A0"
+COLOURS = CARD, "okabe:blue", "okabe:red", "okabe:orange", "#8A94A0"
 Measured = Mapping[tuple[int, int], float]  # {(rows, vectors): GFLOP/s}
 
 
@@ -64,23 +65,18 @@ def draw_cliff(measured: Measured, registers: int) -> Figure:
     for n, tile in enumerate(sorted(measured, key=lambda tile: Tile(*tile).registers)):
         needed = Tile(*tile).registers
         spills = needed > registers
-        colour, marker = (PALETTE["red"], "X") if spills else (PALETTE["blue"], "o")
+        colour, marker = ("okabe:red", "X") if spills else ("okabe:blue", "o")
         axis.plot(needed, measured[tile], marker, color=colour, markersize=8)
         # rates fall behind the line, and leave room at the right; before it neighbours are alike
-        place = (
-            {"xytext": (4, 4), "ha": "left"}
-            if spills
-            else {"xytext": (0, 8 if n % 2 else -15), "ha": "center"}
-        )
-        style = place | {"textcoords": "offset points", "fontsize": 8, "bbox": PAPER, "zorder": 1}
-        axis.annotate("{} × {}".format(*tile), (needed, measured[tile]), **style)
-    axis.axvline(registers + 0.5, color=PALETTE["black"], linestyle="--", zorder=0)
-    axis.set(
-        xscale="log",
-        xlabel=f"registers that the tile needs; dashed: the core has {registers}",
-        ylabel="GFLOP/s",
-    )
-    axis.set_xticks(ticks := (4, 8, 16, 32, 64), ticks)
+        place = {"xytext": (0, 8 if n % 2 else -15), "ha": "center"}
+        if spills:
+            place = {"xytext": (4, 4), "ha": "left"}
+        style = {"textcoords": "offset points", "fontsize": 8, "bbox": PAPER, "zorder": 1}
+        axis.annotate("{} × {}".format(*tile), (needed, measured[tile]), **place, **style)
+    axis.axvline(registers + 0.5, color="black", linestyle="--", zorder=0)
+    axis.set(xscale="log", ylabel="GFLOP/s")
+    axis.set_xlabel(f"registers that the tile needs; dashed: the core has {registers}")
+    axis.set_xticks(TICKS, TICKS)
     axis.minorticks_off()
     axis.set_xlim(right=100)
     axis.set_ylim(0, 1.15 * max(measured.values()))
@@ -98,9 +94,9 @@ def find_cliff(measured: Measured, registers: int) -> str:
     fastest = max(filter(fits, measured), key=measured.get)
     text = f"Of the tiles that fit into {registers} registers {share(fastest)}"
     spilled = sorted((tile for tile in measured if not fits(tile)), key=measured.get)
-    return (
-        f"{text}; of those that spill, {share(spilled[0])}, {share(spilled[-1])}." if spilled else f"{text}."
-    )
+    if spilled:
+        text += f"; of those that spill, {share(spilled[0])}, {share(spilled[-1])}"
+    return f"{text}."
 
 
 def cells(tile: Tile, core: Core) -> np.ndarray:
@@ -124,7 +120,7 @@ def _moved(parts: tuple, rows: int, vectors: int, registers: int) -> Figure:
     longest = max(cycles(tile, core))
     for bar, length in zip(limits, cycles(tile, core), strict=True):
         bar.set_width(length)
-        bar.set_color(PALETTE["red" if length == longest else "sky"])
+        bar.set_color("okabe:red" if length == longest else "okabe:sky")
     limits[0].axes.set_xlim(0, 1.05 * max(longest, 16))
     part = predicted_rate(tile, core)
     rate.set_height(part)
@@ -141,17 +137,15 @@ def _blank() -> tuple:
     image = left.imshow(grid, cmap=ListedColormap(COLOURS), vmin=EMPTY, vmax=STATES, aspect="auto")
     left.set_xticks(np.arange(-0.5, grid.shape[1]), [], minor=True)
     left.set_yticks(np.arange(-0.5, grid.shape[0]), [], minor=True)
-    left.set_xticks(VECTORS)
-    left.set_yticks((1, 4, 8, 12))
     left.grid(which="minor", color=CARD, linewidth=2)
     left.tick_params(which="both", length=0)
-    left.set(xlabel="vectors; top: weights, left: states\nblue: sums in registers, red: spilled")
-    left.set(ylabel="rows")
+    label = "vectors; top: weights, left: states\nblue: sums in registers, red: spilled"
+    left.set(xlabel=label, ylabel="rows", xticks=VECTORS, yticks=(1, 4, 8, 12))
     limits = middle.barh(LIMITS, [1.0] * len(LIMITS))
     middle.invert_yaxis()
-    middle.set(xlabel="clock cycles for each term (assumed core)")
+    middle.set_xlabel("clock cycles for each term (assumed core)")
     middle.set_title("the longest decides", fontsize=9)
-    (rate,) = right.bar(["predicted"], [1.0], color=PALETTE["sky"], width=0.5)
+    (rate,) = right.bar(["predicted"], [1.0], color="okabe:sky", width=0.5)
     right.set(xlim=(-0.6, 0.6), ylim=(0, 1.2), yticks=(0, 0.5, 1), yticklabels=("0", "50 %", "100 %"))
     right.set_title("part of the peak", fontsize=9)
     texts = left.set_title(" ", fontsize=9), right.text(0, 0, "", ha="center", fontsize=9)

@@ -4,18 +4,13 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from rnncourse.figures.picture import PALETTE, canvas, steps_as_cells
+from rnncourse.figures.picture import canvas, steps_as_cells
 
-COLOURS = ListedColormap(["#E4E4E4", PALETTE["sky"]])
-
-
-def full_reach(T: int) -> np.ndarray:
-    """[T,T] (loss of step, step): does that loss's gradient pass that step? Untruncated, it does."""
-    return np.tri(T, dtype=bool)
+COLOURS = ListedColormap(["#E4E4E4", "okabe:sky"])
 
 
 def window_reach(T: int, window: int) -> np.ndarray:
-    """[T,T] with every loss going back through its last `window` steps."""
+    """[T,T] (loss of step, step): whether that loss's gradient passes that step, one of the last `window`."""
     return np.tri(T, dtype=bool) & ~np.tri(T, k=-window, dtype=bool)
 
 
@@ -27,7 +22,11 @@ def chunk_reach(T: int, chunk: int) -> np.ndarray:
 
 def reaches(T: int, k: int) -> dict[str, np.ndarray]:
     """{kind of truncation: reach [T,T]}, with window = chunk = k."""
-    return {"full": full_reach(T), f"window of {k}": window_reach(T, k), f"chunks of {k}": chunk_reach(T, k)}
+    return {
+        "full": window_reach(T, T),
+        f"window of {k}": window_reach(T, k),
+        f"chunks of {k}": chunk_reach(T, k),
+    }
 
 
 def figure_reach(T: int, k: int) -> Figure:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from values_in import holds
 
-from rnncourse.views.graph_drawing import HEAD_PX, RADIUS_PX, draw, draw_mirror, layout, needs, side_by_side
+from rnncourse.views.graph_drawing import HEAD_PX, RADIUS_PX, _arrange, draw, draw_mirror, needs, side_by_side
 from rnnlab.graphs.cells import EQUATIONS, step_graph
 from rnnlab.graphs.mirror import mirror
 
@@ -18,7 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.mark.parametrize("cell", EQUATIONS)
 def test_every_node_and_every_end_has_a_place_of_its_own(cell):
     graph = step_graph(cell, *SIZES)
-    places = layout(graph)
+    places, _ = _arrange(graph)
     assert len(places) == len(graph.inputs) + len(graph.nodes) + len(graph.outputs)
     assert len(set(places.values())) == len(places)
 
@@ -26,7 +26,7 @@ def test_every_node_and_every_end_has_a_place_of_its_own(cell):
 @pytest.mark.parametrize("cell", EQUATIONS)
 def test_wires_run_from_left_to_right(cell):
     graph = step_graph(cell, *SIZES)
-    places = layout(graph)
+    places, _ = _arrange(graph)
     for node in graph.nodes:
         for wire in node.inputs:
             maker = graph.maker(wire)
