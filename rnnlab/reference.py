@@ -93,6 +93,8 @@ def numerical_gradient(
     loss: Callable[[np.ndarray], float], array: np.ndarray, eps: float = 1e-6
 ) -> np.ndarray:
     """Slope of loss(array) along every entry, of array's shape (m, n, …), by central differences."""
+    if array.dtype.kind != "f":
+        array = array.astype("float64")  # a step of eps would be lost in whole numbers
     slope = np.empty(array.shape)
     for index in np.ndindex(array.shape):
         up = array.copy()

@@ -52,8 +52,8 @@ def _share(prediction: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
 
 
 def _same_shape(prediction: np.ndarray, target: np.ndarray, expected: tuple) -> None:
-    if prediction.ndim != 3:
-        raise ValueError(f"prediction has shape {prediction.shape}, expected (T, B, O)")
+    if prediction.ndim != 3 or not prediction.size:
+        raise ValueError(f"prediction has shape {prediction.shape}, expected (T, B, O), each at least 1")
     if target.shape != expected:
         wanted = f"{expected} for a prediction of shape {prediction.shape}"
         raise ValueError(f"target has shape {target.shape}, expected {wanted}")

@@ -52,6 +52,8 @@ def test_cross_entropy_survives_huge_logits():
         ),
         (lambda: mse(np.zeros((2, 1, 1)), np.zeros((2, 1, 1)), np.zeros(2)), "at least one step must count"),
         (lambda: mse(np.zeros((2, 1)), np.zeros((2, 1))), r"prediction has shape \(2, 1\)"),
+        (lambda: mse(np.zeros((2, 0, 1)), np.zeros((2, 0, 1))), r"prediction has shape \(2, 0, 1\)"),
+        (lambda: cross_entropy(np.zeros((2, 3, 0)), np.zeros((2, 3), int)), r"has shape \(2, 3, 0\)"),
     ],
 )
 def test_what_a_loss_cannot_take_is_named(call, message):

@@ -160,6 +160,11 @@ def test_a_chunk_is_a_sequence_of_its_own():
     assert relative_error(reference.bptt_chunked(network, x, state, dy, 2).dx, dx) < 1e-7
 
 
+def test_the_slope_at_whole_numbers_is_that_of_the_function_between_them():
+    slope = reference.numerical_gradient(lambda v: float((v**3).sum()), np.array([[1, -2], [3, 0]], "int8"))
+    np.testing.assert_allclose(slope, [[3, 12], [27, 0]], atol=1e-6)
+
+
 def test_bad_input_is_named_with_its_value_and_the_remedy():
     network, x, state, dy, _ = problem("lstm")
     for bad, message in [
