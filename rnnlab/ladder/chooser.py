@@ -66,6 +66,8 @@ ROUNDS = 7  # in which each way is timed once, in turns
 NARROW = ("bfloat16", "int8")  # precisions below a network's own, the widest first
 HOPELESS = 4.0  # times the quickest first run: a way this slow is not timed again
 
+Runs = dict[str, Callable[[], object]]  # ways to run a network, by name
+
 
 @dataclass(frozen=True)
 class Abilities:
@@ -185,7 +187,7 @@ def fastest(
 
 def _narrow_answers(
     network: Network, x: np.ndarray, state: State, allowed: tuple[str, ...], refused: dict[str, str]
-) -> dict[str, Callable[[], object]]:
+) -> Runs:
     """Inference with each of the allowed weights, by name; why not is added to `refused`."""
     answers = {}
     for weights in allowed:
@@ -223,7 +225,7 @@ def _answer(answer: Inference, x: np.ndarray, state: State) -> list[np.ndarray]:
     return [answer.run(x, state)[0] if len(x) > 1 else answer.step(x[0], state)[0][None]]
 
 
-def _in_turns(runs: dict[str, Callable[[], object]]) -> dict[str, Timing]:
+def _in_turns(runs: Runs) -> dict[str, Timing]:
     """ROUNDS timings of each, or one where that was HOPELESS; nothing is timed cold.
 
     A bar appears where it takes longer than a second: compiled rungs are compiled first.

@@ -15,7 +15,14 @@ from ranks.faults import COMPUTING, Pen
 from rnnlab.scaling import overlap
 from rnnlab.scaling.settings import RunSettings
 from rnnlab.scaling.team import Team
-from rnnlab.scaling.training_run import Note, TrainingRun, circumstances, save, threads_of_products
+from rnnlab.scaling.training_run import (
+    Circumstances,
+    Note,
+    TrainingRun,
+    circumstances,
+    save,
+    threads_of_products,
+)
 from rnnlab.training import checkpoint, evaluate, resume
 from rnnlab.training.loop import Recipe
 
@@ -95,14 +102,14 @@ def run_properties(settings: RunSettings, start: resume.Point, recipe: Recipe) -
     )
 
 
-def _circumstances_of(path: str, settings: RunSettings) -> dict[str, int | str]:
+def _circumstances_of(path: str, settings: RunSettings) -> Circumstances:
     """Those of the run that wrote a checkpoint: one process without ranks has written none of them."""
     stored = checkpoint.load(path)
     now = circumstances((settings.batch,) if "ranks" not in stored else ()) | {"threads": 0}
     return {name: type(value)(stored.get(name, value)) for name, value in now.items()}
 
 
-def _describe_change(before: dict[str, int | str], now: dict[str, int | str]) -> str:
+def _describe_change(before: Circumstances, now: Circumstances) -> str:
     """What the first circumstance that is another one means for the result."""
     changed = [name for name in now if before[name] != now[name]]
     if not changed:
@@ -113,7 +120,7 @@ def _describe_change(before: dict[str, int | str], now: dict[str, int | str]) ->
     )
 
 
-def _describe(circumstances: dict[str, int | str], name: str = "shares") -> str:
+def _describe(circumstances: Circumstances, name: str = "shares") -> str:
     value = circumstances[name]
     if not value:
         return f"{name} that are not recorded"

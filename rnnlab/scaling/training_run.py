@@ -12,6 +12,7 @@ from rnnlab.training.blas import arithmetic
 from rnnlab.training.loop import Recipe, take_step
 
 Note = Callable[[str], None]  # a sentence for the user, from rank 0
+Circumstances = dict[str, int | str]
 
 
 @dataclass
@@ -60,7 +61,7 @@ def threads_of_products() -> int:
     return int(os.environ.get("OPENBLAS_NUM_THREADS") or 0)
 
 
-def circumstances(shares: tuple[int, ...]) -> dict[str, int | str]:
+def circumstances(shares: tuple[int, ...]) -> Circumstances:
     """What the last bits of a run depend on, beside its settings."""
     return {
         "shares": " + ".join(map(str, shares)),
