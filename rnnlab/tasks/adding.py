@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from rnnlab.training.losses import mse
-from rnnlab.training.task import SPLITS, Batch, Task, constant, drawn, whole
+from rnnlab.training.task import SPLITS, Batch, Task, constant, drawn, weight_from, whole
 
 
 def task(steps: int = 20) -> Task:
@@ -41,6 +41,4 @@ def _draw(rng, B: int, split: str, steps: int) -> Batch:
     x[rng.integers(steps // 2, steps, B), sequence, 1] = 1
     target = np.zeros((steps, B, 1), dtype=np.float32)
     target[-1, :, 0] = (x[..., 0] * x[..., 1]).sum(0)
-    weight = np.zeros(steps, dtype=np.float32)
-    weight[-1] = 1
-    return Batch(x, target, weight)
+    return Batch(x, target, weight_from(steps - 1, steps))

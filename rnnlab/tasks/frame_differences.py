@@ -11,7 +11,7 @@ import numpy as np
 
 from rnnlab.tasks.photographs import brightness
 from rnnlab.training.losses import mse
-from rnnlab.training.task import Batch, Task, constant, drawn, whole
+from rnnlab.training.task import Batch, Task, constant, drawn, weight_from, whole
 
 SHRINK = 4  # photograph pixels per frame pixel and direction: at full size two neighbours hardly differ
 
@@ -50,9 +50,7 @@ def _draw(rng, B: int, split: str, size: int, steps: int, speed: int) -> Batch:
     x = photograph[row + pixel[:, np.newaxis], column + pixel].reshape(steps, B, size**2)
     target = np.zeros_like(x)
     target[1:] = x[1:] - x[:-1]
-    weight = np.ones(steps, dtype=np.float32)
-    weight[0] = 0  # the first frame has no frame before it
-    return Batch(x, target, weight)
+    return Batch(x, target, weight_from(1, steps))  # the first frame has no frame before it
 
 
 def _paths(rng, B: int, steps: int, speed: int, last: np.ndarray) -> np.ndarray:

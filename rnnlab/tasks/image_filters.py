@@ -14,7 +14,7 @@ import numpy as np
 
 from rnnlab.tasks.photographs import brightness
 from rnnlab.training.losses import mse
-from rnnlab.training.task import Batch, Task, chosen, constant, drawn, whole
+from rnnlab.training.task import Batch, Task, chosen, constant, drawn, weight_from, whole
 
 # kernel [rows,3]; the last axis runs backwards in time: the newest pixel first
 KERNELS = {
@@ -89,9 +89,8 @@ def _batch(photograph, lines, starts, steps: int, kernel: np.ndarray) -> Batch:
     """One sequence per line and start [B]."""
     column = starts + np.arange(steps)[:, np.newaxis]  # [T,B]
     x = np.stack([photograph[lines + row, column] for row in range(len(kernel))], axis=-1)
-    weight = np.ones(steps, dtype=np.float32)
-    weight[: REACH - 1] = 0  # before that the kernel hangs over the start of the row
-    return Batch(x, filtered(x, kernel), weight)
+    # before step REACH - 1 the kernel hangs over the start of the row
+    return Batch(x, filtered(x, kernel), weight_from(REACH - 1, steps))
 
 
 def _mean_answer(batch: Batch, kernel: np.ndarray) -> np.ndarray:

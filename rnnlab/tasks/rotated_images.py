@@ -12,7 +12,7 @@ import numpy as np
 
 from rnnlab.tasks.photographs import DATA
 from rnnlab.training.losses import mse
-from rnnlab.training.task import Batch, Task, drawn, whole
+from rnnlab.training.task import Batch, Task, drawn, weight_from, whole
 
 SIDE = 8  # pixels
 TRAINED_ON = 1500  # of the 1797 digits; the rest is held out
@@ -40,7 +40,7 @@ def _draw(rng, B: int, split: str, steps: int, degrees: int) -> Batch:
     digits = rotated(degrees, steps)
     first, last = {"train": (0, TRAINED_ON), "test": (TRAINED_ON, digits.shape[1])}[split]
     views = digits[:, rng.integers(first, last, B)]  # [T+1,B,64]
-    return Batch(views[:-1], views[1:].copy(), np.ones(steps, dtype=np.float32))
+    return Batch(views[:-1], views[1:].copy(), weight_from(0, steps))
 
 
 @cache

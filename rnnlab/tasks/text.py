@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rnnlab.training.losses import cross_entropy, log_softmax
-from rnnlab.training.task import Batch, Task, drawn, whole
+from rnnlab.training.task import Batch, Task, drawn, weight_from, whole
 
 if TYPE_CHECKING:
     from rnnlab.training.model import Model  # which needs tasks
@@ -150,7 +150,8 @@ def _source(name: str) -> str:
 def _draw(rng, B: int, split: str, steps: int, corpus: Corpus) -> Batch:
     text = getattr(corpus, split)
     pieces = text[rng.integers(0, len(text) - steps, B) + np.arange(steps + 1)[:, np.newaxis]]  # [T+1,B]
-    return Batch(one_hot(pieces[:-1], len(corpus.alphabet) + 1), pieces[1:], np.ones(steps, dtype=np.float32))
+    x = one_hot(pieces[:-1], len(corpus.alphabet) + 1)
+    return Batch(x, pieces[1:], weight_from(0, steps))
 
 
 def _bigram_answer(batch: Batch, corpus: Corpus) -> np.ndarray:

@@ -15,6 +15,7 @@ from rnnlab.training.model import Model
 from rnnlab.training.optimisers import Arrays
 
 SIZES = ("cell", "input_size", "hidden_size", "layers", "reset", "dtype")
+SETTINGS = ("optimiser", "batch", "seed", "chunk", "clip")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,20 +76,18 @@ def identity(point: Point, recipe: Any) -> dict[str, str]:
     guess = np.random.default_rng(0).standard_normal((*first.x.shape[:2], model.output_size), np.float32)
     loss, _ = recipe.task.loss(guess, *first[1:])
     sizes = {name: str(getattr(model.network, name)) for name in SIZES}
-    settings = ("optimiser", "batch", "seed", "chunk", "clip")
-    return (
-        sizes
-        | {name: str(getattr(recipe, name)) for name in settings}
-        | {
-            "output_size": str(model.output_size),
-            "task": recipe.task.name,
-            "data": digest([*first, *recipe.minibatch(point.step)]),
-            "loss of a random prediction": f"{loss:.3g}",  # another processor's last digits may differ
-            "starting parameters": point.origin,
-            # the rung's own name: its module may move to another folder
-            "rung": getattr(recipe.rung, "__name__", type(recipe.rung).__name__).rpartition(".")[2],
-        }
-    )
+    settings = {name: str(getattr(recipe, name)) for name in SETTINGS}
+    # the rung's own name: its module may move to another folder
+    rung = getattr(recipe.rung, "__name__", type(recipe.rung).__name__).rpartition(".")[2]
+    others = {
+        "output_size": str(model.output_size),
+        "task": recipe.task.name,
+        "data": digest([*first, *recipe.minibatch(point.step)]),
+        "loss of a random prediction": f"{loss:.3g}",  # another processor's last digits may differ
+        "starting parameters": point.origin,
+        "rung": rung,
+    }
+    return sizes | settings | others
 
 
 def _check_same_run(path: str, stored: dict[str, str], wanted: dict[str, str]) -> None:

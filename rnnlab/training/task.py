@@ -89,6 +89,11 @@ class Task:
         )
 
 
+def weight_from(first: int, steps: int) -> np.ndarray:
+    """Weight [T] by which steps count equally from the first one on that has an answer."""
+    return (np.arange(steps) >= first).astype(np.float32)
+
+
 def constant(batch: Batch, value: float) -> np.ndarray:
     """The same answer [T,B,O] everywhere."""
     return np.full_like(batch.target, value)
