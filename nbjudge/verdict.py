@@ -22,6 +22,15 @@ class Status(StrEnum):
     forbidden = "forbidden"
     grader_error = "grader_error"
 
+    @property
+    def word(self) -> str:
+        return self.replace("_", " ")
+
+    @property
+    def shown(self) -> str:
+        """Sign and word."""
+        return f"{SIGNS.get(self, OTHERWISE[0])} {self.word}"
+
 
 SIGNS = {Status.passed: "✔", Status.failed: "✘", Status.not_attempted: "○", Status.grader_error: "⚠"}
 COLOURS = {Status.passed: "#00664b", Status.not_attempted: "#555555", Status.grader_error: "#7a4f00"}
@@ -55,15 +64,20 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.passed
 
+    @property
+    def is_open(self) -> bool:
+        """Are its points still to come? A fault that is proven to be the grader's has given them."""
+        return self.status is Status.grader_error and self.points < self.max_points
+
     def headline(self) -> str:
         """One line: sign, word, name, points."""
-        sign = SIGNS.get(self.status, OTHERWISE[0])
-        word = self.status.replace("_", " ")
-        return f"{sign} {word} · {self.name} · {self.points} of {self.max_points} points"
+        return f"{self.status.shown} · {self.name} · {self.points} of {self.max_points} points"
 
     def details(self) -> list[str]:
         """The lines below: what differs, the likely mistake, what to do next."""
-        likely = f"It looks as if {self.name} {self.misconception}." if self.misconception else ""
+        likely = ""
+        if self.misconception:
+            likely = f"It looks as if {self.name} {self.misconception}."
         following = f"Next: {self.next_step}" if self.next_step else ""
         costs = self.below.in_counts() if self.below else ""
         return [line for line in (self.message, likely, following, costs) if line]

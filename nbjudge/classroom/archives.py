@@ -11,10 +11,12 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from nbjudge.finding.notebook_file import LARGEST, Unusable
 
@@ -152,10 +154,9 @@ def _of_file(folder: Path, path: Path) -> DownloadedFile:
         problem = "it is not a regular file"
     elif state.st_size > LARGEST:
         problem = _too_large(state.st_size)
-    try:
+    when = None
+    with suppress(ValueError, OverflowError):  # a clock that was set to the year 30,000
         when = datetime.fromtimestamp(state.st_mtime, UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError):  # a clock that was set to the year 30,000
-        when = None
     return DownloadedFile(_name(folder, path), lambda: _read_file(path), when, problem, state.st_size)
 
 
@@ -172,12 +173,9 @@ def _name(folder: Path, path: Path) -> str:
 def _read_file(path: Path) -> bytes:
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            content = file.read(LARGEST + 1)
+            return _content(file)
     except OSError as error:
         raise Unusable(f"it cannot be read ({error.strerror}): allow it, and collect again") from None
-    if len(content) > LARGEST:
-        raise Unusable(_too_large(len(content)))
-    return content
 
 
 def _of_zip(file: Path | BytesIO, name: str, most: int) -> list[DownloadedFile]:
@@ -197,10 +195,9 @@ def _of_zip(file: Path | BytesIO, name: str, most: int) -> list[DownloadedFile]:
 
 def _of_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> DownloadedFile:
     path, uncertain = _member_path(member)
-    try:
+    when = None
+    with suppress(ValueError):
         when = datetime(*member.date_time).isoformat()
-    except ValueError:
-        when = None
     return DownloadedFile(
         path, lambda: _read_member(archive, member), when, _problem(member, path), member.file_size, uncertain
     )
@@ -247,9 +244,13 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """The content, which may be larger than the archive states."""
     try:
         with archive.open(member) as file:
-            content = file.read(LARGEST + 1)
+            return _content(file)
     except DAMAGE as error:
         raise Unusable(f"it is damaged in the archive ({error}): load or pack it again") from None
+
+
+def _content(file: BinaryIO) -> bytes:
+    content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise Unusable(_too_large(len(content)))
     return content

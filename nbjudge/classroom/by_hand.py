@@ -61,15 +61,15 @@ class ByHand:
 def read(folder: Path, entries: Sequence[Submission]) -> ByHand:
     """The teacher's tables in a class folder. Raises Unusable with all cells that mean nothing."""
     known = {plain_identifier(entry.student): entry.student for entry in entries if entry.student}
-    faults: list[str] = []
-    prose: dict[str, dict[str, float]] = {}
+    faults = []
+    prose = {}  # by lesson: the points of its cells
     for (lesson, name), points in _checked(_rows(folder, "prose.csv", faults), _prose_cell, faults).items():
         prose.setdefault(lesson, {})[name] = points
     marks = _checked(_rows(folder, "by_hand.csv", faults), lambda row: _mark(row, known, prose), faults)
     if faults:
         head = f"{folder}: nothing was written, {quantity(len(faults), 'cell')} cannot be used:"
         raise Unusable("\n".join([head, *faults[:MOST_FAULTS]]))
-    by_place: dict[tuple[str, str], dict[str, Mark]] = {}
+    by_place = {}
     for (student, lesson, exercise), mark in marks.items():
         if mark.points is not None or mark.comment:
             by_place.setdefault((student, lesson), {})[exercise] = mark
@@ -83,22 +83,22 @@ def _rows(folder: Path, name: str, faults: list[str]) -> list[TableRow]:
         return []
     table = read_table(path)
     header = [title.strip().lower() for title in table.rows[0]]
+    while header and not header[-1]:
+        header.pop()  # of columns that a spreadsheet has added
     needed, others = COLUMNS[name]
-    strange = [title for title in header if title not in {*needed, *others, *EXPORTED}]
-    missing = [title for title in needed if title not in header]
-    if strange or missing or len({*header}) < len(header):
+    is_known = {*header} <= {*needed, *others, *EXPORTED}
+    if not is_known or not {*needed} <= {*header} or len({*header}) < len(header):
         raise Unusable(
             f"{path}, line 1: the columns are {', '.join(header)}; expected {', '.join(needed + others)}."
         )
     rows = []
     for cells, above in zip(table.rows[1:], table.lines, strict=False):
         stated = dict(zip(header, map(str.strip, cells), strict=False))
-        cells_of_row = dict.fromkeys(header, "") | stated  # a spreadsheet may leave out empty cells
-        row = TableRow(name, above + 1, cells_of_row)
-        if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
+        row = TableRow(name, above + 1, dict.fromkeys(header, "") | stated)  # empty cells may be left out
+        if any(cell.strip() for cell in cells[len(header) :]):
             remedy = f"{len(cells)} cells below {len(header)} columns: put a text with a comma between quotes"
             faults.append(str(row.fault(header[-1], remedy)))
-        elif any(row.cells.values()):
+        elif any(stated.values()):
             rows.append(row)
     return rows
 
@@ -139,13 +139,12 @@ def _mark(
     student = _student(row, "student", people)
     lesson = _lesson(row)
     exercise = row.cells["exercise"]
-    own = current().catalogue(lesson)
     written = prose.get(lesson, {})
-    if exercise not in {*own, *written}:
-        names = [*own, *written]
-        remedy = f"{_meant(exercise, names)}{lesson} has {', '.join(names)}; prose.csv adds cells of prose"
+    known = {**current().catalogue(lesson), **written}
+    if exercise not in known:
+        remedy = f"{_meant(exercise, known)}{lesson} has {', '.join(known)}; prose.csv adds cells of prose"
         raise row.fault("exercise", remedy)
-    possible = {**own, **written}[exercise]
+    possible = known[exercise]
     points = _number(row, "points", possible) if row.cells.get("points") else None
     comment = "\n".join(row.cells.get("comment", "").splitlines())
     if len(comment) > LONGEST or comment.count("\n") >= MOST_LINES:

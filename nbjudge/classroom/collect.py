@@ -12,17 +12,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 
 from nbjudge.classroom import archives, keys, layouts, submissions
 from nbjudge.classroom.archives import DownloadedFile
-from nbjudge.classroom.submissions import Submission
+from nbjudge.classroom.submissions import Submission, Submissions
 from nbjudge.clock import Overtime, limited
 from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.grading.grade import lesson_of
+from nbjudge.grading.grade import lesson_of, lessons_in
 from nbjudge.printable import printable, quantity
 
 PATIENCE = 20.0  # seconds for finding out what a notebook defines, which takes milliseconds
@@ -41,12 +42,12 @@ SHOWN = 20  # files with one and the same reason that are printed
 class Assignment:
     """What the teacher states about a download."""
 
-    layout: str | None = None  # one of layouts.LAYOUTS; None: by the names of the files
+    layout: str | None = None  # a platform of platforms.toml, or plain; None: by the names of the files
     lessons: tuple[str, ...] = ()  # only these count; empty: every lesson
     taken: tuple[str, ...] = ()  # digests, or their beginnings, that count where several files could
 
 
-def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> list[Submission]:
+def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> Submissions:
     """Read the sources into the class folder; the whole submissions list.
 
     Raises Unusable where a source cannot be read or holds no notebook; the list then stays as it was.
@@ -71,7 +72,7 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
     return listed
 
 
-def _without_forgetting(new: list[Submission], known: list[Submission]) -> list[Submission]:
+def _without_forgetting(new: Submissions, known: Submissions) -> Submissions:
     """The new entries; a file whose lesson is not requested now stays what it was collected as."""
     before = {(entry.source, entry.sha256): entry for entry in known if entry.lesson}
     is_unwanted = submissions.NOT_WANTED.match
@@ -105,7 +106,7 @@ def _of_source(
     top = layouts.top_folder(paths) if layout == "plain" else ""
     times = _timestamps(archives.entries(source)) if layout == "nbgrader" else {}
     loaded = max((entry.when for entry in listed if entry.when), default=None)
-    spent: Counter[str | None] = Counter()  # seconds: two hundred files of one student may be slow
+    spent = Counter()  # seconds: two hundred files of one student may be slow
     folders = Counter(str(folder) for entry in listed for folder in PurePosixPath(entry.path).parents)
     stated = _identifiers(archives.entries(source)) if layout == "blackboard" else []
     among = layouts.Paths((f"{above}{path}".removeprefix(top or "") for path in paths), stated)
@@ -167,30 +168,27 @@ def _no_owner(layout: str, top: str | None) -> str:
 
 def _identifiers(listed: Iterable[DownloadedFile]) -> list[str]:
     """The students in texts that Blackboard writes beside hand-ins: `Name: Ada Lovelace (ada_l)`."""
-    identifiers = []
-    for entry in listed:
-        if entry.suffix == ".txt" and not entry.problem:
-            with suppress(Unusable):
-                text = entry.read()[:LONGEST_HEAD].decode(errors="replace")
-                identifiers += re.findall(r"^\ufeff?Name: .*\((.+)\)\s*$", text, re.M)[:1]
-    return identifiers
+    texts = [_head(entry) for entry in listed if entry.suffix == ".txt" and not entry.problem]
+    return [name for text in texts for name in re.findall(r"^\ufeff?Name: .*\((.+)\)\s*$", text, re.M)[:1]]
 
 
 def _timestamps(listed: Iterable[DownloadedFile]) -> dict[str, str | None]:
-    """{folder: time} from nbgrader's timestamp.txt, where it can be read."""
-    times = {}
-    for entry in listed:
-        if entry.path.endswith("/timestamp.txt") and not entry.problem:
-            with suppress(Unusable):
-                text = entry.read()[:100].decode(errors="replace")
-                times[entry.path.rpartition("/")[0]] = layouts.timestamp(text)
-    return times
+    """{folder: time} from nbgrader's timestamp.txt, None where it cannot be read."""
+    files = [entry for entry in listed if entry.path.endswith("/timestamp.txt") and not entry.problem]
+    return {entry.path.rpartition("/")[0]: layouts.timestamp(_head(entry)) for entry in files}
+
+
+def _head(entry: DownloadedFile) -> str:
+    """The beginning of a text; empty where it cannot be read."""
+    with suppress(Unusable):
+        return entry.read()[:LONGEST_HEAD].decode(errors="replace")
+    return ""
 
 
 def _time_of(place: str, times: dict[str, str | None]) -> str | None:
     """The time of the outermost folder around a place that has one; none from within a student's zip."""
     parts = re.split(r"(?<=\.zip)/", place, maxsplit=1, flags=re.I)[0].split("/")
-    above = ("/".join(parts[: n + 1]) for n in range(len(parts)))
+    above = accumulate(parts, lambda outer, name: f"{outer}/{name}")
     return next((times[folder] for folder in above if times.get(folder)), None)
 
 
@@ -202,7 +200,9 @@ def _with_file(
         return replace(submission, reason=entry.problem)
     if not entry.is_notebook:
         unopened = "it is an archive that is not opened: hand in the notebook, or unpack it and collect again"
-        reason = unopened if entry.suffix in archives.UNOPENED else "it is not a notebook (.ipynb)"
+        reason = "it is not a notebook (.ipynb)"
+        if entry.suffix in archives.UNOPENED:
+            reason = unopened
         return replace(submission, reason=reason)
     try:
         content = entry.read()
@@ -247,15 +247,15 @@ def _lesson(
 
 def _of_content(names: set[str], wanted: tuple[str, ...]) -> tuple[str, str] | None:
     """(lesson, remark) of a notebook under another lesson's name that holds exercises of one requested."""
-    holds = [lesson for lesson in wanted if names.intersection(current().catalogue(lesson))]
-    return (
-        (*holds, f"its name is of another lesson, its exercises of {holds[0]}") if len(holds) == 1 else None
-    )
+    holds = lessons_in(names, wanted)
+    if len(holds) == 1:
+        return (*holds, f"its name is of another lesson, its exercises of {holds[0]}")
+    return None
 
 
 def _of_several(lesson: str, shown: Path, names: set[str], wanted: tuple[str, ...]) -> tuple[str, str | None]:
     """(lesson, remark) of a notebook that defines exercises of several lessons, if its name states none."""
-    holds = [known for known in current().lessons if names.intersection(current().catalogue(known))]
+    holds = lessons_in(names, current().lessons)
     with suppress(Unusable):
         return lesson_of(shown, set()), None
     chosen = [known for known in holds if known in wanted]
@@ -265,18 +265,20 @@ def _of_several(lesson: str, shown: Path, names: set[str], wanted: tuple[str, ..
     return lesson, f"it defines exercises of {several}, and {lesson} is graded: choose another with --lesson"
 
 
-def _taken(folder: Path, assignment: Assignment, listed: list[Submission]) -> set[str]:
-    """The digests that the teacher has chosen, now and before."""
+def _taken(folder: Path, assignment: Assignment, listed: Submissions) -> list[str]:
+    """The digests that the teacher has chosen, the latest as the last: it counts before earlier ones."""
     stated = keys.settings(folder)
-    taken = {*stated.get("taken", ())}
+    taken = [*stated.get("taken", ())]
     for start in assignment.taken:
         match = {entry.sha256 for entry in listed if entry.sha256 and entry.sha256.startswith(start)}
         if len(match) != 1:
-            count = f"{len(match)} files of the class have" if match else "no file of the class has"
+            count = "no file of the class has"
+            if match:
+                count = f"{len(match)} files of the class have"
             raise Unusable(f"--take {start}: {count} a digest that begins so, it must be one file.")
-        taken |= match
+        taken = [*(digest for digest in taken if digest not in match), *match]
     if assignment.taken:
-        keys.save_settings(folder, stated | {"taken": sorted(taken)})
+        keys.save_settings(folder, stated | {"taken": taken})
     return taken
 
 
@@ -293,7 +295,7 @@ def _contender(folder: Path, entry: Submission) -> str:
     return f"this one attempts {count} of {exercises}; to take it, collect again with {option}"
 
 
-def _choose(listed: list[Submission], taken: set[str], folder: Path) -> list[Submission]:
+def _choose(listed: Submissions, taken: list[str], folder: Path) -> Submissions:
     """The list with one file marked for each student and lesson, and the reason at each other one."""
     places = defaultdict(list)
     for number, entry in enumerate(listed):
@@ -301,9 +303,10 @@ def _choose(listed: list[Submission], taken: set[str], folder: Path) -> list[Sub
             places[entry.place].append(number)
     chosen = [replace(entry, graded=False) for entry in listed]
     for numbers in places.values():
-        for number, reason in _decisions([listed[number] for number in numbers], taken, folder):
-            entry = listed[numbers[number]]
-            chosen[numbers[number]] = replace(entry, graded=reason is None, reason=reason or _remark(entry))
+        reasons = _decisions([listed[number] for number in numbers], taken, folder)
+        for number, reason in zip(numbers, reasons, strict=True):
+            entry = listed[number]
+            chosen[number] = replace(entry, graded=reason is None, reason=reason or _remark(entry))
     return _with_remarks(chosen)
 
 
@@ -312,16 +315,19 @@ DECIDED = "not graded: "  # begins the reasons that the choice among several fil
 
 def _remark(entry: Submission) -> str | None:
     """What is still to say about a file that counts: an earlier choice is not."""
-    return None if (entry.reason or "").startswith((DECIDED, "note: ")) else entry.reason
+    if (entry.reason or "").startswith((DECIDED, "note: ")):
+        return None
+    return entry.reason
 
 
-def _decisions(rivals: list[Submission], taken: set[str], folder: Path) -> Iterator[tuple[int, str | None]]:
-    """(number, None) for the one that counts of a student's files of a lesson, (number, why not) else."""
+def _decisions(rivals: Submissions, taken: list[str], folder: Path) -> Iterator[str | None]:
+    """None for the one that counts of a student's files of a lesson, for each other one why it does not."""
 
     def rank(entry):
         # a time without a zone is this machine's
         moment = datetime.fromisoformat(entry.when).timestamp() if entry.when else 0.0
-        return (entry.sha256 in taken, entry.number or 0, moment)
+        choice = taken.index(entry.sha256) if entry.sha256 in taken else -1
+        return (choice, entry.number or 0, moment)
 
     def is_as_new(entry):
         *order, moment = rank(entry)
@@ -331,23 +337,23 @@ def _decisions(rivals: list[Submission], taken: set[str], folder: Path) -> Itera
     first = [number for number, entry in enumerate(rivals) if is_as_new(entry)]
     contents = {rivals[number].sha256 for number in first}
     winner = min(first, key=lambda number: rivals[number].source)
+    better = rivals[winner]
     for number, entry in enumerate(rivals):
         if len(contents) > 1 and number in first:
             which = f"nothing says which of {len(contents)} files is newer"
-            yield number, f"{DECIDED}{which}; {_contender(folder, entry)}"
+            yield f"{DECIDED}{which}; {_contender(folder, entry)}"
         elif number == winner:
-            yield number, None
-        elif entry.sha256 == rivals[winner].sha256:
-            yield number, f"{DECIDED}it is the same as {rivals[winner].source}"
+            yield None
+        elif entry.sha256 == better.sha256:
+            yield f"{DECIDED}it is the same as {better.source}"
         elif len(contents) > 1:
-            yield number, f"{DECIDED}it is older than others of which one must be chosen"
+            yield f"{DECIDED}it is older than others of which one must be chosen"
         else:
-            better = rivals[winner]
             name = better.source if better.source != entry.source else f"the file of {better.when}"
-            yield number, f"{DECIDED}{name} is {_why_better(better, entry, taken)}"
+            yield f"{DECIDED}{name} is {_why_better(better, entry, taken)}"
 
 
-def _why_better(winner: Submission, entry: Submission, taken: set[str]) -> str:
+def _why_better(winner: Submission, entry: Submission, taken: list[str]) -> str:
     if winner.sha256 in taken:
         return "the one that was chosen with --take"
     if winner.number != entry.number:
@@ -355,7 +361,7 @@ def _why_better(winner: Submission, entry: Submission, taken: set[str]) -> str:
     return "newer by the times of the two files" if winner.layout == "plain" else "newer"
 
 
-def _with_remarks(listed: list[Submission]) -> list[Submission]:
+def _with_remarks(listed: Submissions) -> Submissions:
     """Notes for a person: one file of several students, one student in several sections."""
     owners, sections, names, forms = (defaultdict(set) for _ in range(4))
     for entry in listed:
@@ -365,23 +371,24 @@ def _with_remarks(listed: list[Submission]) -> list[Submission]:
             sections[entry.student] |= {entry.section} - {None}
             names[entry.student] |= {entry.name} - {None}
             forms[entry.student.casefold()].add(entry.student)
-    noted = []
-    for entry in listed:
-        notes = []
-        if entry.graded and (count := len(owners[entry.sha256]) - 1):
-            notes.append(f"{quantity(count, 'other student')} handed in the same file")
-        if entry.graded and len(sections[entry.student]) > 1:
-            notes.append(f"the student is in {' and '.join(sorted(sections[entry.student]))}")
-        if entry.graded and len(names[entry.student]) > 1:
-            notes.append(f"{entry.student} is the identifier of {' and '.join(sorted(names[entry.student]))}")
-        if entry.graded and len(alike := forms[entry.student.casefold()]) > 1:
-            notes.append(f"{' and '.join(sorted(alike))} count as different students")
-        note = f"note: {'; '.join(notes)}" if notes else None
-        noted.append(replace(entry, reason=entry.reason or note))
-    return noted
+
+    def notes(entry):
+        if count := len(owners[entry.sha256]) - 1:
+            yield f"{quantity(count, 'other student')} handed in the same file"
+        several = (
+            ("the student is in ", sections[entry.student], ""),
+            (f"{entry.student} is the identifier of ", names[entry.student], ""),
+            ("", forms[entry.student.casefold()], " count as different students"),
+        )
+        for before, group, after in several:
+            if len(group) > 1:
+                yield f"{before}{' and '.join(sorted(group))}{after}"
+
+    noted = {entry: "; ".join(notes(entry)) for entry in listed if entry.graded and not entry.reason}
+    return [replace(entry, reason=f"note: {noted[entry]}") if noted.get(entry) else entry for entry in listed]
 
 
-def describe(listed: list[Submission]) -> Iterator[str]:
+def describe(listed: Submissions) -> Iterator[str]:
     """The list in words: how many of each lesson, then each file that does not count with its reason."""
     counting = submissions.graded(listed)
     students = list(dict.fromkeys(printable(entry.name or entry.student, 40) for entry in counting))
@@ -392,7 +399,7 @@ def describe(listed: list[Submission]) -> Iterator[str]:
     for lesson in current().lessons:
         if number := sum(entry.lesson == lesson for entry in counting):
             yield f"  {lesson}: {number}"
-    shown: Counter[tuple] = Counter()
+    shown = Counter()
     downloads = {entry.source.partition(": ")[0] for entry in listed}
     for entry in submissions.without_repeats(listed):
         if entry.reason or not entry.graded:

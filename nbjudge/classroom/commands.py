@@ -1,14 +1,17 @@
-"""The commands of a class: `class collect | grade | regrade`, and those of other modules.
+"""The commands of a class: `class collect | grade | regrade`, and those of hand_back.py.
 
-What they need is imported when they run: --help must answer at once.
+commands.toml has what --help says.  What they need is imported when they run: --help must answer at once.
 """
 
 import argparse
 import os
 import shutil
 import sys
+import tomllib
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
+from functools import partial
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
@@ -16,16 +19,17 @@ from typing import TextIO
 
 from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
+from nbjudge.grading.commands import NEEDS_POSIX, add_command, whole_number
 from nbjudge.lesson_names import UnknownLesson, lesson_named
 from nbjudge.printable import printable
 
+WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 LONGEST = 1 << 20  # characters of a sentence that names students: all of a large class
 DONE = 0
 NOT_ALL = 1
 UNUSABLE = 2
 OWN_FAULT = 3
 STATUSES = "exit status: 0 done, 1 some files do not count, 2 unusable input, 3 the grader's own faults"
-LAYOUTS = "moodle", "canvas", "nbgrader", "blackboard", "brightspace", "plain"
 OWN_FILES = (  # of a class folder: no page or table takes their place
     "class.json", "submissions.jsonl", "files", "results", "regraded",
     "exported.json", "exported.lock", "lock",
@@ -38,66 +42,29 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser("class", help=f"for teachers: a whole class; {STATUSES}")
     parser.set_defaults(handler=lambda chosen: parser.print_help(sys.stderr) or UNUSABLE)
     own = parser.add_subparsers(metavar="COMMAND", dest="class_command")
-    _add_collect(own)
-    _add_grade(own)
-    _add_regrade(own)
-    import_module("nbjudge.classroom.hand_back").add_commands(own)
+    for name in [name for name, words in WORDS.items() if "help" in words]:
+        add_command(own, WORDS, name, partial(_run, name), TYPES)
 
 
-def _add_collect(subparsers: argparse._SubParsersAction) -> None:
-    collect = subparsers.add_parser(
-        "collect", help="read downloads of a platform, or plain folders, into a class folder"
-    )
-    collect.add_argument("folder", type=Path, help="the class folder; made where it is not there")
-    collect.add_argument(
-        "sources", type=Path, nargs="+", metavar="DOWNLOAD", help="a zip or a folder; several: one a section"
-    )
-    collect.add_argument("--layout", choices=LAYOUTS, help="else by the files' names")
-    collect.add_argument(
-        "--lesson", action="append", default=[], help="only notebooks of this lesson count; may be repeated"
-    )
-    collect.add_argument("--take", action="append", default=[], metavar="DIGEST", help="the file that counts")
-    collect.set_defaults(handler=lambda chosen: guarded(chosen, _collect))
+def _run(name: str, chosen: Namespace) -> int:
+    action = ACTIONS.get(name) or import_module("nbjudge.classroom.hand_back").ACTIONS[name]
+    return guarded(chosen, action)
 
 
-def _add_grade(subparsers: argparse._SubParsersAction) -> None:
-    grade = subparsers.add_parser("grade", help="grade a class folder; may be killed and resumed at any time")
-    grade.add_argument("folder", type=Path, help="the class folder")
-    grade.add_argument("--resume", action="store_true", help="grade what is missing")
-    _add_shared(grade)
-    grade.set_defaults(handler=lambda chosen: guarded(chosen, _grade))
+def _points(text: str) -> float:
+    from nbjudge.classroom.export_tables import number_in
+
+    points = number_in(text) or 0.0
+    if 0 < points < 1e6:
+        return points
+    raise argparse.ArgumentTypeError(f"{text[:20]} is not a number of points above 0, such as 12.5")
 
 
-def _add_regrade(subparsers: argparse._SubParsersAction) -> None:
-    regrade = subparsers.add_parser("regrade", help="grade again and say what changes; --write keeps it")
-    regrade.add_argument("folder", type=Path, help="the class folder")
-    regrade.add_argument("--student", help="one student, by identifier")
-    regrade.add_argument("--lesson", help="one lesson")
-    regrade.add_argument("--faults", action="store_true", help="only what the grader could not judge")
-    regrade.add_argument("--write", action="store_true", help="take over what was shown")
-    _add_shared(regrade)
-    regrade.set_defaults(handler=lambda chosen: guarded(chosen, _regrade))
+TYPES = {"path": Path, "count": partial(whole_number, 1, 1024), "points": _points}
 
 
-def _add_shared(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--jobs", type=_count, metavar="N", help="files at a time; else one for each core")
-    parser.add_argument(
-        "--scheduler", metavar="ADDRESS", help="grade on a Dask cluster, tcp://HOST:8786, and not here"
-    )
-    parser.add_argument("--plain", action="store_true", help="without bubblewrap: strangers' code sees all")
-    parser.add_argument("--wait", action="store_true", help="wait where another process grades this class")
-
-
-def _count(text: str) -> int:
-    if text.isascii() and text.isdecimal() and 1 <= int(text[:6]) <= 1024:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"{text[:20]} is not a number from 1 to 1024")
-
-
-def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
+def guarded(chosen: Namespace, action: Callable[[Namespace], int]) -> int:
     """The exit status of a class command; one sentence where it cannot be done."""
-    from nbjudge.grading.commands import NEEDS_POSIX
-
     with lasting_output():
         try:
             if os.name != "posix":
@@ -115,12 +82,14 @@ def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], i
     return UNUSABLE
 
 
-def _name_lessons(chosen: argparse.Namespace) -> None:
+def _name_lessons(chosen: Namespace) -> None:
     """Write bptt for 2, 02 and 02_bptt. Raises Unusable."""
     stated = getattr(chosen, "lesson", None)
     try:
-        if stated:
-            chosen.lesson = [*map(lesson_named, stated)] if isinstance(stated, list) else lesson_named(stated)
+        if isinstance(stated, list):
+            chosen.lesson = [*map(lesson_named, stated)]
+        elif stated:
+            chosen.lesson = lesson_named(stated)
     except UnknownLesson as unknown:
         raise Unusable(f"{unknown}.") from None
 
@@ -158,10 +127,9 @@ class _Lasting:
 
 def _refuse_own_file(option: str, out: Path | None, folder: Path | None) -> None:
     """Unusable where what is to be written would take the place of a file of the class itself."""
-    if out and folder and out.resolve().is_relative_to(folder.resolve()):
-        first = (*out.resolve().relative_to(folder.resolve()).parts, "")[0]
-        if first in OWN_FILES:
-            raise Unusable(f"--{option} {out} is a part of the class itself: name another place.")
+    places = [folder.resolve() / name for name in OWN_FILES] if out and folder else []
+    if any(out.resolve().is_relative_to(place) for place in places):
+        raise Unusable(f"--{option} {out} is a part of the class itself: name another place.")
 
 
 def written(path: Path, write: Callable) -> object:
@@ -177,7 +145,7 @@ def written(path: Path, write: Callable) -> object:
         raise Unusable(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
-def _collect(chosen: argparse.Namespace) -> int:
+def _collect(chosen: Namespace) -> int:
     from nbjudge.classroom.collect import Assignment, check_places, collect, describe
 
     check_places(chosen.folder, chosen.sources)
@@ -220,7 +188,7 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
         ) from None
 
 
-def _grade(chosen: argparse.Namespace) -> int:
+def _grade(chosen: Namespace) -> int:
     from nbjudge.classroom import run
 
     with locked(chosen.folder, chosen.wait), _mapped(chosen) as mapped:
@@ -229,7 +197,7 @@ def _grade(chosen: argparse.Namespace) -> int:
     return DONE if run.without_faults(listed) else OWN_FAULT
 
 
-def _regrade(chosen: argparse.Namespace) -> int:
+def _regrade(chosen: Namespace) -> int:
     from nbjudge.classroom import by_hand, regrade, run, submissions
 
     selection = regrade.Selection(chosen.student, chosen.lesson, chosen.faults)
@@ -245,7 +213,10 @@ def _regrade(chosen: argparse.Namespace) -> int:
     return DONE if run.without_faults([new for _, new in pairs]) else OWN_FAULT
 
 
-def _mapped(chosen: argparse.Namespace) -> AbstractContextManager[Callable]:
+ACTIONS = {"collect": _collect, "grade": _grade, "regrade": _regrade}
+
+
+def _mapped(chosen: Namespace) -> AbstractContextManager[Callable]:
     """The `map` with which files are graded."""
     from nbjudge.classroom import processes
 

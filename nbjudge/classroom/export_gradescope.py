@@ -16,24 +16,30 @@ import time
 import traceback
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
+from nbjudge.classroom import keys
 from nbjudge.clock import Overtime
 from nbjudge.course import current
 from nbjudge.files import ROOT, write_whole
 from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.grading.clean_start import clean_start
-from nbjudge.grading.grade import as_variant, grade_one, notebook_of
+from nbjudge.grading.grade import as_variant, grade, lessons_in
 from nbjudge.running import sandbox
 from nbjudge.variants import describe_numbers
-from nbjudge.verdict import Status, Verdict
+from nbjudge.verdict import Status, Stopped, Verdict
 
 SLOWER = 3  # times an exercise's limit, on half a core that the judge uses, too
 MOST_NOTEBOOKS = 100  # of a submission that are looked into
+SHOWN = 5  # of these, if they are named
+NOT_JUDGED = "Not judged: {}. This is not a fault of your answer."
+OVER = "the platform's time for one submission was over"
+AGAIN = "submit again, or ask your teacher"
 SHARE = 0.55  # of the machine's memory, for an answer; the judge and Python need the rest
 BUDGET = 540.0  # seconds of the ten minutes; the rest is for starting and for writing the results
 FILES = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
@@ -80,7 +86,7 @@ class Outcome(NamedTuple):
     @property
     def faults(self) -> list[str]:
         """Exercises that were not judged, by no fault of the student."""
-        return [verdict.name for verdict in self.verdicts if _is_open(verdict)]
+        return [verdict.name for verdict in self.verdicts if verdict.is_open]
 
 
 def grade_folder(
@@ -93,56 +99,51 @@ def grade_folder(
     """
     start = now()
     box = fitting_box()
-    numbers: list[str] = []
 
-    def outcome(verdicts, problem):
-        taken = f"Taken as this notebook's checks name them: {'; '.join(numbers)}." if numbers else ""
-        return Outcome(verdicts, problem, describe_sandbox(box), now() - start, taken)
+    def within_budget(exercise, notebook):
+        exercise, numbers = as_variant(exercise, notebook)
+        left = budget - (now() - start)
+        if left < exercise.seconds + 1:
+            raise Stopped(Status.grader_error, NOT_JUDGED.format(OVER), AGAIN)
+        return replace(exercise, seconds=min(SLOWER * exercise.seconds, left)), numbers
 
+    outcome = Outcome((), "", describe_sandbox(box), 0.0)
     try:
         path = notebook_in(folder.absolute(), lesson)
         with clean_start():
-            notebook = notebook_of(path, lesson)
             chosen = seed(path.read_bytes())
-            verdicts = []
-            for exercise in current().exercises(lesson):
-                exercise, known = as_variant(exercise, notebook)
-                numbers += [f"{exercise.name} with {describe_numbers(known)}"] if known else []
-                left = budget - (now() - start)
-                if left < exercise.seconds + 1:
-                    why = "the platform's time for one submission was over"
-                    verdicts.append(_not_judged(exercise.name, exercise.points, why))
-                    continue
-                patient = replace(exercise, seconds=min(SLOWER * exercise.seconds, left))
-                verdicts.append(grade_one(patient, notebook, chosen, box))
+            report = grade(path, seed=chosen, lesson=lesson, vary=within_budget, box=box)
     except Unusable as unusable:
-        return outcome((), str(unusable).replace(f"{folder.absolute()}/", ""))
-    return outcome(tuple(verdicts), "")
+        problem = str(unusable).replace(f"{folder.absolute()}/", "")
+        return outcome._replace(problem=problem, seconds=now() - start)
+    numbers = [f"{name} with {describe_numbers(known)}" for name, known in report.numbers.items()]
+    taken = ""
+    if numbers:
+        taken = f"Taken as this notebook's checks name them: {'; '.join(numbers)}."
+    return outcome._replace(verdicts=report.verdicts, variants=taken, seconds=now() - start)
 
 
 def notebook_in(folder: Path, lesson: str) -> Path:
     """The notebook of the lesson in a submission. Raises Unusable unless it is exactly one."""
-    paths = (path for path in folder.rglob("*") if path.suffix.lower() == ".ipynb")
-    books = sorted(path for path in paths if path.is_file() and not path.is_symlink())
-    books = [path for path in books if ".ipynb_checkpoints" not in path.parts][:MOST_NOTEBOOKS]
+    books = [path for path in folder.rglob("*") if path.suffix.lower() == ".ipynb" and path.is_file()]
+    hidden = [path for path in books if path.is_symlink() or ".ipynb_checkpoints" in path.parts]
+    books = sorted({*books}.difference(hidden))[:MOST_NOTEBOOKS]
     if len(books) > 1:
         books = [path for path in books if _is_of(path, lesson)] or books
     if len(books) == 1:
         return books[0]
-    names = ", ".join(path.relative_to(folder).as_posix() for path in books[:5]) + (
-        " …" if len(books) > 5 else ""
-    )
     stem = current().lessons[lesson]
     if not books:
         raise Unusable(f"The submission holds no notebook: hand in {stem}.ipynb.")
-    raise Unusable(f"The submission holds {len(books)} notebooks ({names}): hand in {stem}.ipynb alone.")
+    names = [path.relative_to(folder).as_posix() for path in books]
+    first = ", ".join(names[:SHOWN]) + (" …" if len(names) > SHOWN else "")
+    raise Unusable(f"The submission holds {len(books)} notebooks ({first}): hand in {stem}.ipynb alone.")
 
 
 def _is_of(path: Path, lesson: str) -> bool:
-    try:
-        return bool(Notebook.read(path).names & {*current().catalogue(lesson)})
-    except Unusable:
-        return False
+    with suppress(Unusable):
+        return bool(lessons_in(Notebook.read(path).names, [lesson]))
+    return False
 
 
 def fitting_box() -> sandbox.Sandbox:
@@ -156,17 +157,6 @@ def describe_sandbox(box: sandbox.Sandbox) -> str:
     why = f", because {box.why}" if box.why else ""
     cores = current().usable_cores()
     return f"Answers ran in {box.name} mode{why}, each with {box.memory >> 20} MiB, on {cores} core(s)."
-
-
-def _not_judged(name: str, points: int, why: str) -> Verdict:
-    message = f"Not judged: {why}. This is not a fault of your answer."
-    return Verdict(name, Status.grader_error, 0, points, message, None, "submit again, or ask your teacher")
-
-
-def digest_seed(*parts: object) -> int:
-    """A seed drawn from parts, one of which is a secret: the same parts give the same seed."""
-    text = "\n".join(map(str, parts)).encode()
-    return int(hashlib.sha256(text).hexdigest(), 16) >> 203  # 53 bits: every reader of JSON keeps them
 
 
 def autograder(lesson: str) -> bytes:
@@ -229,17 +219,12 @@ def results_of(outcome: Outcome, lesson: str) -> dict:
     }
 
 
-def _is_open(verdict: Verdict) -> bool:
-    """Whether the grader could not judge it; a fault that is proven to be its own gives full points."""
-    return verdict.status is Status.grader_error and verdict.points < verdict.max_points
-
-
 def _test(number: int, verdict: Verdict) -> dict:
     mark = {"score": verdict.points, "status": "passed" if verdict.points else "failed"}
     return {
         "name": verdict.name,
         "number": str(number),
-        **({} if _is_open(verdict) else mark),
+        **({} if verdict.is_open else mark),
         "max_score": verdict.max_points,
         "output": "\n".join([verdict.headline(), *verdict.details()]),
         "visibility": "visible",
@@ -255,10 +240,10 @@ def main(arguments: list[str]) -> int:
         outcome = _graded(lesson, folder)
     except (Exception, Overtime):  # whatever it is, the student must see that it is not theirs
         traceback.print_exc()  # standard output and error are shown to the teacher
-        points = current().catalogue(lesson)
-        outcome = Outcome(
-            tuple(_not_judged(name, points[name], "the grader failed") for name in points), "", "", 0.0
-        )
+        why = NOT_JUDGED.format("the grader failed")
+        points = current().catalogue(lesson).items()
+        faults = (Verdict(name, Status.grader_error, 0, most, why, None, AGAIN) for name, most in points)
+        outcome = Outcome(tuple(faults), "", "", 0.0)
     (folder / "results").mkdir(exist_ok=True)
     write_whole(
         folder / "results" / "results.json",
@@ -276,7 +261,8 @@ def _graded(lesson: str, folder: Path) -> Outcome:
     key = _take_key(folder / "source" / "seed.key")
 
     def seed(content):
-        return digest_seed(key, assignment, *users, content.hex())
+        student = json.dumps([assignment, *users])
+        return keys.seed(key.encode(), lesson, student, hashlib.sha256(content).hexdigest())
 
     return grade_folder(folder / "submission", lesson, seed, BUDGET)
 

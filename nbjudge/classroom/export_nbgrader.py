@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from nbjudge.authoring.percent import BEGIN, END
 from nbjudge.classroom.export_tables import plain_identifier
-from nbjudge.classroom.report_summary import BY_HAND, Paper
+from nbjudge.classroom.exported import Record
+from nbjudge.classroom.report_summary import BY_HAND, Paper, Papers
 from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
 
@@ -65,7 +66,7 @@ def with_metadata(book: Mapping, points: Mapping[str, int]) -> dict:
 
 def _marked(cell: Mapping, points: Mapping[str, int]) -> dict:
     text = "".join(cell["source"])
-    metadata: dict = {}
+    metadata = {}
     if cell["cell_type"] == "code" and cell["id"] in points and STUB.search(text):
         text = STUB.sub(lambda match: f"{match[1]}{BEGIN}\n{match[0]}\n{match[1]}{END}", text, count=1)
         metadata = _metadata(cell["id"], solution=True)
@@ -82,12 +83,13 @@ def _metadata(grade_id: str, grade: bool = False, solution: bool = False, locked
 
 
 def push_marks(
-    papers: Sequence[Paper], gradebook: Path, assignment: str | None = None, ours: dict | None = None
+    papers: Papers, gradebook: Path, assignment: str | None = None, ours: Record | None = None
 ) -> Pushed:
     """Write the points of each exercise into an nbgrader gradebook, as its automatic scores.
 
-    ours: {place in the gradebook: what earlier exports wrote there}, brought up to date.  A manual score or a
-    comment that is not among these is somebody else's: it stays and is named.
+    ours: {place in the gradebook: values that exports wrote there}, brought up to date, and saved before the
+    gradebook is.  A manual score or a comment that is not among these is somebody else's: it stays, and is
+    named.
 
     The assignment, its cells and the students must be in the gradebook already: nothing is invented.
     Raises Unusable if the file is not a gradebook, has none of the students, lacks the assignment or one of
@@ -115,11 +117,13 @@ def push_marks(
                     "nbgrader db student import, or name the gradebook of this course."
                 )
             chosen = [paper for paper in papers if paper.student in ids and not paper.is_withheld]
-            places = _Places(gradebook, {} if ours is None else ours, pushed.others)
+            places = _Places(gradebook, Record() if ours is None else ours, pushed.others)
             for paper in chosen:
                 name = assignment or current().lessons[paper.lesson]
                 _push(book, paper, ids[paper.student], name, places)
+            places.ours.save()  # with old values and new ones: a kill leaves one or the other
             book.db.commit()
+            places.keep_new_values()
     except (SQLAlchemyError, sqlite3.Error) as error:
         reason = str(error.__cause__ or error).partition("\n")[0]
         raise Unusable(
@@ -142,19 +146,17 @@ def _require_gradebook(path: Path) -> None:
         raise Unusable(f"{path} is not a gradebook of nbgrader: run nbgrader generate_assignment first.")
 
 
-def _identifiers(papers: Sequence[Paper], known: Sequence[str]) -> dict[str, str]:
+def _identifiers(papers: Papers, known: Sequence[str]) -> dict[str, str]:
     """{student: identifier in the gradebook}, which may differ in Unicode form and case alone."""
-    forms: dict[str, list[str]] = {}
-    for identifier in known:
-        forms.setdefault(plain_identifier(identifier), []).append(identifier)
     students = dict.fromkeys(paper.student for paper in papers)
     taken = {*students} & {*known}
     ids = {student: student for student in taken}
-    for student in students:
-        others = [form for form in forms.get(plain_identifier(student), ()) if form not in taken]
-        if student not in ids and len(others) == 1:
-            ids[student] = others[0]
-            taken.add(others[0])
+    for student in [student for student in students if student not in taken]:
+        form = plain_identifier(student)
+        alike = [other for other in known if other not in taken and plain_identifier(other) == form]
+        if len(alike) == 1:
+            ids[student] = alike[0]
+            taken.add(alike[0])
     return ids
 
 
@@ -174,9 +176,7 @@ def own_programs() -> Iterator[None]:
         os.environ["PATH"] = before
 
 
-def _require_cells(
-    book: object, papers: Sequence[Paper], assignment: str | None, missing: type[Exception]
-) -> None:
+def _require_cells(book, papers: Papers, assignment: str | None, missing: type[Exception]) -> None:
     cells = {
         (paper.lesson, verdict.name, verdict.max_points) for paper in papers for verdict in paper.verdicts
     }
@@ -200,26 +200,33 @@ def _require_cells(
 class _Places:
     """Fields of a gradebook that people write, too: what they wrote there stays."""
 
-    def __init__(self, gradebook: Path, ours: dict, others: list[str]) -> None:
+    def __init__(self, gradebook: Path, ours: Record, others: list[str]) -> None:
         self.gradebook = str(gradebook.absolute())
         self.ours = ours
         self.others = others
+        self.written: dict[str, object] = {}
 
     def write(self, row: object, field: str, value: object, student: str, cell: str) -> None:
         """Put a value, None for no value, into a field of a row of the gradebook, unless it is another's."""
         key = "\n".join([self.gradebook, student, cell, field])
         before = getattr(row, field)
+        known = self.ours.get(key)
+        is_ours = before in known if isinstance(known, list) else False
         is_empty = before in (None, "", 0.0) and (before is None or field != "manual_score")
-        if is_empty or before == self.ours.get(key):
+        if is_empty or is_ours:
             setattr(row, field, value)
-            self.ours[key] = value
-        elif value is not None and before != value:
-            self.others.append(f"{student}, {cell}: {before} stays, not replaced by {value}")
-        elif value is None:
-            self.others.append(f"{student}, {cell}: {before} stays")
+            self.written[key] = value
+            self.ours[key] = [value, before]
+        elif before != value:
+            decision = "stays" if value is None else f"stays, not replaced by {value}"
+            self.others.append(f"{student}, {cell}: {before} {decision}")
+
+    def keep_new_values(self) -> None:
+        """Forget the values that were replaced."""
+        self.ours |= {key: [value] for key, value in self.written.items()}
 
 
-def _push(book: object, paper: Paper, student: str, assignment: str, places: _Places) -> None:
+def _push(book, paper: Paper, student: str, assignment: str, places: _Places) -> None:
     stem = current().lessons[paper.lesson]
     book.update_or_create_submission(assignment, student)
     for entry in paper.entries:

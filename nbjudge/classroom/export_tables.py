@@ -43,9 +43,29 @@ def read_table(path: Path) -> Table:
     try:
         if path.stat().st_size > LARGEST:
             raise Unusable(f"{path} is larger than {LARGEST >> 20} MiB: it is not a table of marks.")
-        text = path.read_bytes().decode("utf-8")
+        return _parsed(path, path.read_bytes())
     except OSError as error:
         raise Unusable(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def values_of(content: bytes) -> bytes:
+    """What the cells of a table say, in whatever form a spreadsheet has saved it; other bytes as they are."""
+    try:
+        rows = _parsed(Path(), content).rows
+    except Unusable:
+        return content
+    values = [{place: _value(cell) for place, cell in enumerate(row) if cell.strip()} for row in rows]
+    return repr([row for row in values if row]).encode()
+
+
+def _value(cell: str) -> float | list[str]:
+    number = number_in(cell)
+    return cell.split() if number is None else number
+
+
+def _parsed(path: Path, content: bytes) -> Table:
+    try:
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         remedy = "Export it anew as CSV in UTF-8; a spreadsheet may have saved it in another encoding."
         raise Unusable(f"{path} is not UTF-8 text (byte {error.start}). {remedy}") from None
@@ -95,12 +115,10 @@ def exercises_table(papers: Iterable[Paper], names: bool) -> Table:
     """One row for each student and exercise, prose cells too."""
     titles = "exercise", "status", "points", "max_points", "misconception", "comment"
 
-    def misconception(e):
-        return (e.verdict.misconception if e.verdict is not None else None) or ""
-
     def cells(e):
         points = "" if e.is_open else e.points
-        return (e.name, e.status, points, plain_number(e.max_points), misconception(e), e.comment)
+        misconception = getattr(e.verdict, "misconception", None) or ""
+        return (e.name, e.status, points, plain_number(e.max_points), misconception, e.comment)
 
     return _table(titles, [(paper, cells(entry)) for paper in papers for entry in paper.entries], names)
 
@@ -133,4 +151,6 @@ def number_in(text: str) -> float | None:
     if re.fullmatch(r"-?[\d.]*,\d+", text):
         text = text.replace(".", "").replace(",", ".")
     text = text.replace(",", "")
-    return float(text) if re.fullmatch(r"-?(\d+\.?\d*|\.\d+)", text, re.ASCII) else None
+    if re.fullmatch(r"-?(\d+\.?\d*|\.\d+)", text, re.ASCII):
+        return float(text)
+    return None

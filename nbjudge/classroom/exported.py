@@ -2,49 +2,51 @@
 
 exported.json in the class folder has, for each file by its path from there, the digests of what was to be
 written and of what was there before: a command that is killed leaves one or the other.  It also has the
-places in gradebooks of nbgrader that an export filled, with what it wrote there.
+places in gradebooks of nbgrader that an export filled, each with the values that may stand there.
 """
 
 import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 
-from nbjudge.classroom.commands import written
+from nbjudge.classroom.commands import say, written
+from nbjudge.classroom.export_tables import Table, values_of
 from nbjudge.files import write_whole
 from nbjudge.finding.notebook_file import Unusable
 
 RECORD = "exported.json"
 
 
-def write_files(folder: Path | None, files: Mapping[Path, bytes], overwrite: bool = False) -> None:
+def write_files(folder: Path | None, files: Mapping[Path, bytes | Table], overwrite: bool = False) -> None:
     """Write files that people may edit, and remember in the class folder what was written.
 
     Raises Unusable, before anything is written, where one is there already and was changed since, or is of
-    unknown origin, unless `overwrite`.
+    unknown origin, unless `overwrite`.  A table that a spreadsheet has saved again is not changed.
     """
-    keys = {path: os.path.relpath(path, folder) for path in files}
-    with record_of(folder) if folder else nullcontext({}) as record:
-        present = {path: path.read_bytes() if path.is_file() else b"" for path in files}
-        changed = [path for path in files if _is_changed(present[path], files[path], record.get(keys[path]))]
+    contents = {path: file.to_bytes() if isinstance(file, Table) else file for path, file in files.items()}
+    with record_of(folder) as record:
+        changed = []
+        for path, content in contents.items():
+            meaning = values_of if isinstance(files[path], Table) else bytes
+            present = path.read_bytes() if path.is_file() else b""
+            old = _digest(meaning(present))
+            new = _digest(meaning(content))
+            name = os.path.relpath(path, folder)
+            if present and old not in f"{new} {record.get(name)}":
+                changed.append(str(path))
+            record[name] = f"{new} {old}"
         if changed and not overwrite:
-            names = ", ".join(map(str, changed))
             raise Unusable(
                 "nothing was written: move these files away, name another place, or replace them with "
-                f"--overwrite. They were changed since the last export, or come from elsewhere: {names}."
+                "--overwrite. They were changed since the last export, or come from elsewhere: "
+                f"{', '.join(changed)}."
             )
-        for path, content in files.items():
-            record[keys[path]] = f"{_digest(content)} {_digest(present[path])}"
-    for path, content in files.items():
+    for path, content in contents.items():
         written(path, partial(_write, path, content))
-
-
-def _is_changed(present: bytes, content: bytes, known: object) -> bool:
-    """Whether a file is neither empty, nor the new content, nor what these digests are of."""
-    return present not in (b"", content) and _digest(present) not in str(known)
 
 
 def _digest(content: bytes) -> str:
@@ -56,19 +58,36 @@ def _write(path: Path, content: bytes) -> None:
     write_whole(path, content)
 
 
+class Record(dict):
+    """What was exported, by its place; nothing is kept without a file for it."""
+
+    file: Path | None = None
+
+    def save(self) -> None:
+        if self.file:
+            written(self.file, lambda: write_whole(self.file, json.dumps(self, indent=1).encode()))
+
+
 @contextmanager
-def record_of(folder: Path) -> Iterator[dict]:
+def record_of(folder: Path | None) -> Iterator[Record]:
     """The record of a class, to change; it is saved at the end, and another command waits until then.
 
-    Empty if it is missing or damaged: then all that is there counts as changed.
+    Empty if it is missing or damaged: then all that is there counts as changed.  Of a folder that may not be
+    written it is read alone, and the command says so.
     """
     from filelock import FileLock
 
-    path = folder / RECORD
-    with FileLock(folder / "exported.lock", mode=0o600):
-        try:
-            record = dict(json.loads(path.read_bytes()))
-        except (FileNotFoundError, ValueError, TypeError):
-            record = {}
+    lock = nullcontext()
+    record = Record()
+    if folder and os.access(folder, os.W_OK):
+        lock = FileLock(folder / "exported.lock", mode=0o600)
+        record.file = folder / RECORD
+    elif folder:
+        remedy = "a later export replaces the files of this one with --overwrite alone"
+        say(f"{folder} may not be written, so nothing is remembered there: {remedy}.")
+    with lock:
+        if folder:
+            with suppress(FileNotFoundError, ValueError, TypeError):
+                record |= json.loads((folder / RECORD).read_bytes())
         yield record
-        written(path, lambda: write_whole(path, json.dumps(record, indent=1).encode()))
+        record.save()

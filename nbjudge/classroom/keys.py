@@ -36,6 +36,11 @@ def settings(folder: Path) -> dict:
     return stated
 
 
+def varied(folder: Path) -> list[str]:
+    """The lessons with variants."""
+    return settings(folder).get("variants") or []
+
+
 def save_settings(folder: Path, stated: dict) -> None:
     """Write class.json, whole, for this user alone."""
     text = json.dumps({"format": FORMAT, **stated}, indent=1, ensure_ascii=False, sort_keys=True)

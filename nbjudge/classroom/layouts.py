@@ -4,6 +4,7 @@ plain        STUDENT/.../NOTEBOOK, STUDENT_NOTEBOOK or NOTEBOOK_STUDENT
 """
 
 import calendar
+import os
 import re
 import tomllib
 import unicodedata
@@ -18,7 +19,7 @@ from zoneinfo import ZoneInfo
 from nbjudge.course import current
 
 PLATFORMS = tomllib.loads((Path(__file__).with_name("platforms.toml")).read_text(encoding="utf-8"))
-LAYOUTS = (*PLATFORMS, "plain")  # in this order: a Moodle path may look like one of Canvas, too
+# in their order there: a Moodle path may look like one of Canvas, too
 MONTHS = [name.lower() for name in calendar.month_name[1:]]
 TIMESTAMP = re.compile(  # of nbgrader
     r"(?P<year>20\d\d)-(?P<month>\d\d)-(?P<day>\d\d)[ T](?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
@@ -57,7 +58,8 @@ class Paths:
         self.begins_with_title = len(before) == 1 < len(after) and not any(map(VERSION.fullmatch, after))
         matches = [_groups(path, layout) for layout in PLATFORMS for path in paths]
         heads = {groups["title_and_student"] for groups in matches if "title_and_student" in groups}
-        shared = _common_beginning(heads).rpartition("_") if len(heads) > 1 else ("", "", "")
+        common = os.path.commonprefix([*heads])  # noqa: RUF071  by characters
+        shared = common.rpartition("_") if len(heads) > 1 else ("", "", "")
         ends = [(head, f"_{student}") for student in students for head in heads]
         stated = [head.removesuffix(end) + "_" for head, end in ends if head.endswith(end)]
         self.title = mode(stated or [shared[0] + shared[1]])  # which all names begin with
@@ -188,12 +190,6 @@ def _plain(path: str, among: Paths) -> str | None:
     return student
 
 
-def _common_beginning(texts: Iterable[str]) -> str:
-    first, last = min(texts), max(texts)  # all others lie between these two
-    length = next((n for n, letter in enumerate(first) if letter != last[n : n + 1]), len(first))
-    return first[:length]
-
-
 def is_dated(student: str) -> bool:
     """Whether an identifier holds a date: two hand-ins of one student would be two students."""
     return bool(DATED.search(student))
@@ -208,7 +204,9 @@ def _student_in(file: str, among: Paths) -> str | None:
     """The student in the name of a notebook or zip, beside the name of a lesson."""
     before, after = _around_lesson(among.without_number(_stem(file)))
     student = after if among.begins_with_title and after else before or after
-    return _clean(student) if student and not re.fullmatch(r"\(\d+\)", student) else None
+    if student and not re.fullmatch(r"\(\d+\)", student):
+        return _clean(student)
+    return None
 
 
 def _around_lesson(stem: str) -> tuple[str, str]:

@@ -1,38 +1,36 @@
 """A class folder as reports and exports read it: graded papers, and what has no grade with the reason."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from nbjudge.classroom import by_hand, results, submissions
-from nbjudge.classroom.report_summary import Paper
+from nbjudge.classroom.report_summary import Paper, Papers
 from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.printable import printable
 
-LONGEST = 400  # characters of the reasons why a student has no mark
+LONGEST = 1200  # characters of the reasons why a student has no mark
 
 
 def all_papers(folder: Path) -> list[Paper]:
     """A paper for each student and lesson that was graded or marked by hand; a `problem` means no mark."""
     entries = submissions.load(folder)
     collected = {entry.place: entry for entry in submissions.graded(entries)}
-    papers = {
-        result.place: _paper(folder, result, collected[result.place]) for result in results.load(folder)
-    }
+    known = results.by_place(folder)
+    papers = {place: _paper(folder, result, collected[place]) for place, result in known.items()}
     waiting = collected.keys() - papers.keys()
     return by_hand.applied(by_hand.read(folder, entries), papers, entries, waiting)
 
 
-def papers_of(folder: Path, lesson: str | None = None, or_none: bool = False) -> list[Paper]:
+def papers_of(folder: Path, lesson: str | None = None) -> list[Paper]:
     """The papers with marks of a class, of one lesson where one is named.
 
-    Raises Unusable where there is none, unless `or_none`: an empty table or page would look like a result.
+    Raises Unusable where there is none: an empty table or page would look like a result.
     """
     papers = [paper for paper in all_papers(folder) if lesson in (None, paper.lesson)]
     marked = [paper for paper in papers if not paper.problem]
-    if marked or or_none:
+    if marked:
         return marked
     if papers:
         raise Unusable(
@@ -62,7 +60,7 @@ def _paper(folder: Path, result: results.Result, entry: submissions.Submission) 
 def withheld_of(folder: Path) -> list[submissions.Submission]:
     """Files that do not count, submissions that could not be graded, and those that are not graded yet."""
     entries = submissions.load(folder)
-    graded = {result.place: result for result in results.load(folder)}
+    graded = results.by_place(folder)
     return [
         replace(entry, reason=reason)
         for entry in submissions.without_repeats(entries)
@@ -75,9 +73,9 @@ def unmarked(folder: Path, lesson: str | None = None) -> dict[str, str]:
 
     Empty for those whose notebooks count, all in other lessons: a class folder may hold a whole course.
     """
-    known = {result.place: result for result in results.load(folder)}
-    marked = {(paper.student, paper.lesson) for paper in papers_of(folder, or_none=True)}
-    reasons: dict[str, list[str]] = defaultdict(list)
+    known = results.by_place(folder)
+    marked = {(paper.student, paper.lesson) for paper in all_papers(folder) if not paper.problem}
+    reasons = defaultdict(list)
     for entry in submissions.load(folder):
         of_other = lesson is not None and entry.lesson not in (None, lesson)
         named = lesson or entry.lesson
@@ -91,9 +89,9 @@ def unmarked(folder: Path, lesson: str | None = None) -> dict[str, str]:
 
 def open_matters(folder: Path, lesson: str | None = None) -> list[str]:
     """Sentences on the prose that is not marked yet, for the end of a report or an export."""
-    awaited: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for paper in papers_of(folder, lesson, or_none=True):
-        for name in paper.awaited:
+    awaited = defaultdict(list)
+    for paper in all_papers(folder):
+        for name in paper.awaited if lesson in (None, paper.lesson) else ():
             awaited[paper.lesson, name].append(paper.student)
     return [
         f"{lesson}: {name} is not marked yet, add it to by_hand.csv: {', '.join(students)}."
@@ -119,14 +117,12 @@ def handed_in(folder: Path, lesson: str) -> list[Paper]:
     ]
 
 
-def sandboxes(papers: Sequence[Paper]) -> str:
+def sandboxes(papers: Papers) -> str:
     """The sentence that says where the answers ran."""
     kinds = sorted({paper.sandbox for paper in papers} - {""})
     if not kinds:
         return ""
-    weaker = (
-        " Plain mode limits resources alone; docs/attacks.md says what it withstands."
-        if "plain" in kinds
-        else ""
-    )
+    weaker = ""
+    if "plain" in kinds:
+        weaker = " Plain mode limits resources alone; docs/attacks.md says what it withstands."
     return f"Answers ran in the sandbox {' and '.join(kinds)}.{weaker}"

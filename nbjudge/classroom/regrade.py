@@ -50,9 +50,9 @@ def regrade(folder: Path, mapped: Callable, selection: Selection, plain: bool = 
         )
     jobs = [job for job in run.jobs_of(folder, plain, PENDING) if job.place in chosen]
     run.refuse_other_key(folder, jobs, chosen)
-    done = {result.place: result for result in results.load(folder, PENDING)}
+    done = results.by_place(folder, PENDING)
     run.grade_all([job for job in jobs if not _is_done(job, done.get(job.place))], mapped)
-    new = {result.place: result for result in results.load(folder, PENDING)}
+    new = results.by_place(folder, PENDING)
     return [(chosen[job.place], new[job.place]) for job in jobs]
 
 
@@ -86,7 +86,8 @@ def describe(pairs: list[tuple], marks: Mapping[tuple, Mapping[str, Mark]]) -> I
             changed.add(old.place)
             yield f"{old.student}, {old.lesson}: {old.problem or 'graded'} → {new.problem or 'graded'}"
         for before, after in _changed_verdicts(old, new):
-            line = f"{old.student}, {before.name}: {_describe(before)} → {_describe(after)}"
+            change = f"{before.status.word} {before.points} → {after.status.word} {after.points}"
+            line = f"{old.student}, {before.name}: {change}"
             mark = marks.get(old.place, {}).get(before.name)
             if mark is not None and mark.points is not None:
                 yield f"{line}; the mark by hand, {mark.points:g} of {mark.max_points:g}, stays"
@@ -111,7 +112,3 @@ def _changed_verdicts(old: Result, new: Result) -> Iterator[tuple[Verdict, Verdi
         before, after = (v.get(name, Verdict(name, Status.not_attempted, 0, 0)) for v in known)
         if (before.status, before.points) != (after.status, after.points):
             yield before, after
-
-
-def _describe(verdict: Verdict) -> str:
-    return f"{verdict.status.replace('_', ' ')} {verdict.points}"

@@ -15,7 +15,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from nbjudge.classroom.report_summary import GROUP_OF, GROUPS, Mistake, Paper, summarise
+from nbjudge.classroom.report_summary import GROUP_OF, GROUPS, Mistake, Paper, Papers, summarise
 from nbjudge.classroom.similar import Findings, answer_text
 from nbjudge.classroom.submissions import Submission
 from nbjudge.course import current
@@ -27,14 +27,14 @@ PLAIN_NAME = re.compile(r"(?!.*--)(?!(?:con|prn|aux|nul|com\d|lpt\d)$)[a-z0-9][a
 
 
 def report_pages(
-    papers: Sequence[Paper],
+    papers: Papers,
     withheld: Sequence[Submission],
     folder: Path,
     names: bool = False,
     grader: str = "",
 ) -> dict[Path, bytes]:
     """{file in `folder`: its content}: a page for each student, and the class page as the last."""
-    by_student: dict[str, list[Paper]] = defaultdict(list)
+    by_student = defaultdict(list)
     for paper in papers:
         by_student[paper.student].append(paper)
     pages = {student: f"students/{page_name(student)}" for student in by_student}
@@ -45,7 +45,7 @@ def report_pages(
 
 
 def class_page(
-    papers: Sequence[Paper],
+    papers: Papers,
     withheld: Sequence[Submission],
     names: bool = False,
     grader: str = "",
@@ -73,7 +73,7 @@ def class_page(
     )
 
 
-def student_page(papers: Sequence[Paper]) -> str:
+def student_page(papers: Papers) -> str:
     """The HTML of the page that one student gets back."""
     in_turn = [paper for lesson in lessons_of(papers) for paper in papers if paper.lesson == lesson]
     return _render("student.html", papers=in_turn, group_of=GROUP_OF)
@@ -124,5 +124,5 @@ def templates() -> Environment:
     return environment
 
 
-def _render(template: str, **values: object) -> str:
+def _render(template: str, **values) -> str:
     return templates().get_template(template).render(date=time.strftime("%Y-%m-%d %H:%M"), **values)

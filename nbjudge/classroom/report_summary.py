@@ -104,7 +104,9 @@ class Paper(NamedTuple):
     def remarks(self) -> list[str]:
         """Whatever a reader of the points should know besides."""
         points = quantity(self.open_points, "point")
-        is_open = [f"{points} not judged, by a fault of the grader"] if self.open_points else []
+        is_open = []
+        if self.open_points:
+            is_open = [f"{points} not judged, by a fault of the grader"]
         return is_open + [f"{name} not marked yet" for name in self.awaited]
 
     @property
@@ -133,6 +135,9 @@ class Paper(NamedTuple):
     def unsolved(self) -> list[Verdict]:
         """The verdicts on exercises that the student worked on and did not solve."""
         return [verdict for verdict in self.attempts if not verdict.passed]
+
+
+Papers = Sequence[Paper]
 
 
 def _entry(verdict: Verdict | None, mark: Mark | None) -> GradedEntry:
@@ -182,49 +187,49 @@ class Summary(NamedTuple):
     """All that the report says about one lesson."""
 
     lesson: str
-    papers: tuple[Paper, ...]
+    papers: list[Paper]
     points: tuple[float, ...]  # lowest, median, highest of the marks that are complete; empty without any
-    rows: tuple[ExerciseVerdicts, ...]
-    mistakes: tuple[Mistake, ...]
-    stuck: tuple[Paper, ...]  # less than half solved of what was attempted
-    untouched: tuple[Paper, ...]  # notebooks in which nothing was attempted
-    faults: tuple[tuple[Paper, Verdict], ...]
-    looks: tuple[tuple[Paper, Verdict], ...]
+    rows: list[ExerciseVerdicts]
+    mistakes: list[Mistake]
+    stuck: list[Paper]  # less than half solved of what was attempted
+    untouched: list[Paper]  # notebooks in which nothing was attempted
+    faults: list[tuple[Paper, Verdict]]
+    looks: list[tuple[Paper, Verdict]]
     withheld: int  # students of whom a part is still to come
 
 
 def summarise(lesson: str, submissions: Iterable[Paper]) -> Summary:
     """The statistics of the submissions of one lesson."""
-    papers = tuple(paper for paper in submissions if paper.lesson == lesson)
+    papers = [paper for paper in submissions if paper.lesson == lesson]
     scores = [paper.score for paper in papers if not paper.is_withheld]
     pairs = [(paper, verdict) for paper in papers for verdict in paper.verdicts]
     return Summary(
         lesson,
         papers,
         (min(scores), median(scores), max(scores)) if scores else (),
-        tuple(verdict_rows(papers)),
-        tuple(frequent_mistakes(papers)),
-        tuple(stuck_students(papers)),
-        tuple(paper for paper in papers if all(v.status is Status.not_attempted for v in paper.verdicts)),
-        tuple((paper, verdict) for paper, verdict in pairs if verdict.status is Status.grader_error),
-        tuple((paper, verdict) for paper, verdict in pairs if verdict.looks),
+        verdict_rows(papers),
+        frequent_mistakes(papers),
+        stuck_students(papers),
+        [paper for paper in papers if all(v.status is Status.not_attempted for v in paper.verdicts)],
+        [(paper, verdict) for paper, verdict in pairs if verdict.status is Status.grader_error],
+        [(paper, verdict) for paper, verdict in pairs if verdict.looks],
         len(papers) - len(scores),
     )
 
 
-def verdict_rows(papers: Sequence[Paper]) -> list[ExerciseVerdicts]:
+def verdict_rows(papers: Papers) -> list[ExerciseVerdicts]:
     """One row for each exercise, in the order of the notebook."""
-    counts: dict[str, Counter] = defaultdict(Counter)
+    counts = defaultdict(Counter)
     for paper in papers:
         for verdict in paper.verdicts:
             counts[verdict.name][GROUP_OF[verdict.status]] += 1
     return [ExerciseVerdicts(name, {group: c[group] for group in GROUPS}) for name, c in counts.items()]
 
 
-def frequent_mistakes(papers: Sequence[Paper]) -> list[Mistake]:
+def frequent_mistakes(papers: Papers) -> list[Mistake]:
     """The misconceptions, the most frequent first; wrong answers without a known one stand at the end."""
     attempts = Counter(verdict.name for paper in papers for verdict in paper.attempts)
-    groups: dict[tuple[str, str], list[tuple[Paper, Verdict]]] = defaultdict(list)
+    groups = defaultdict(list)
     for paper in papers:
         for verdict in paper.unsolved:
             groups[verdict.name, verdict.misconception or _reason(verdict)].append((paper, verdict))
@@ -242,11 +247,13 @@ def _reason(verdict: Verdict) -> str:
     """The predicate for a wrong answer whose misconception is not known; crashes go by their exception."""
     if verdict.status is Status.failed:
         return UNNAMED
-    exception = re.match(r"(\w{1,40}): ", verdict.message) if verdict.status is Status.crashed else None
-    return STOPPED.format(verdict.status.replace("_", " ") + (f": {exception[1]}" if exception else ""))
+    exception = None
+    if verdict.status is Status.crashed:
+        exception = re.match(r"(\w{1,40}): ", verdict.message)
+    return STOPPED.format(verdict.status.word + (f": {exception[1]}" if exception else ""))
 
 
-def stuck_students(papers: Sequence[Paper]) -> list[Paper]:
+def stuck_students(papers: Papers) -> list[Paper]:
     """Papers with less than half solved of what was attempted, those with most unsolved exercises first."""
     stuck = (paper for paper in papers if 2 * len(paper.unsolved) > len(paper.attempts))
     return sorted(stuck, key=lambda paper: (-len(paper.unsolved), paper.student))

@@ -42,8 +42,8 @@ class Result:
 
     @property
     def open(self) -> list[str]:
-        """Exercises whose points are to come; a fault that is proven to be the grader's has given them."""
-        return [v.name for v in self.verdicts if v.name in self.faults and v.points < v.max_points]
+        """Exercises whose points are to come."""
+        return [verdict.name for verdict in self.verdicts if verdict.is_open]
 
     @property
     def faults(self) -> list[str]:
@@ -88,6 +88,11 @@ def load(folder: Path, below: str = "results") -> list[Result]:
                 raise Unusable(f"{path} holds the result of {result.student}, {result.lesson}: {REMEDY}")
             listed += [result] if result.submission == entry.sha256 else []
     return listed
+
+
+def by_place(folder: Path, below: str = "results") -> dict[tuple[str, str], Result]:
+    """The same by student and lesson."""
+    return {result.place: result for result in load(folder, below)}
 
 
 REMEDY = "remove it, and grade with --resume."

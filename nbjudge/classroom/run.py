@@ -20,14 +20,13 @@ from tqdm import tqdm
 from nbjudge import variants
 from nbjudge.classroom import keys, processes, results, submissions
 from nbjudge.classroom.results import Result
-from nbjudge.classroom.submissions import Submission
 from nbjudge.clock import limited
 from nbjudge.course import current
 from nbjudge.exercise import Exercise
 from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.grading.clean_start import clean_start
-from nbjudge.grading.grade import OWN_SECONDS, grade, verdict_entry
+from nbjudge.grading.grade import OWN_SECONDS, GradeReport, grade
 from nbjudge.running import sandbox
 from nbjudge.running.sandbox import CHECKOUT
 from nbjudge.verdict import Status, Verdict
@@ -70,24 +69,19 @@ def jobs_of(folder: Path, plain: bool = False, below: str = "results") -> list[J
             f"{folder} has no submission to grade; its submissions.jsonl gives each file's reason."
         )
     key = keys.class_key(folder)
-    varied = keys.settings(folder).get("variants") or ()
+    varied = keys.varied(folder)
     counting.sort(key=lambda entry: entry.lesson)  # a process keeps what it has computed for a lesson
-    return [_job(folder.absolute(), entry, key, entry.lesson in varied, plain, below) for entry in counting]
-
-
-def _job(folder: Path, entry: Submission, key: bytes, is_varied: bool, plain: bool, below: str) -> Job:
-    student, lesson = entry.place
-    return Job(
-        student,
-        lesson,
-        entry.sha256,
-        str(folder / entry.file),
-        str(results.path_of(folder / below, student, lesson)),
-        keys.seed(key, lesson, student, entry.sha256),
-        keys.token(key, "variant", lesson, student) if is_varied else None,
-        grader_digest(),
-        plain,
-    )
+    jobs = []
+    for entry in counting:
+        student, lesson = entry.place
+        path = str(folder.absolute() / entry.file)
+        into = str(results.path_of(folder.absolute() / below, student, lesson))
+        seed = keys.seed(key, lesson, student, entry.sha256)
+        token = None
+        if lesson in varied:
+            token = keys.token(key, "variant", lesson, student)
+        jobs.append(Job(student, lesson, entry.sha256, path, into, seed, token, grader_digest(), plain))
+    return jobs
 
 
 def grade_apart(job: Job) -> Result:
@@ -115,7 +109,7 @@ def grade_file(job: Job) -> Result:
 
 
 def _graded(job: Job) -> Result:
-    doubts: dict[str, str] = {}
+    doubts = {}
     numbers = partial(_numbers_of_student, job.token, doubts)
     for _ in range(TRIES):
         stops = len(processes.stops)
@@ -154,24 +148,16 @@ def _numbers_of_student(
     return drawn, numbers
 
 
-def _result(job: Job, **fields: object) -> Result:
+def _result(job: Job, **fields) -> Result:
     exercises = tuple(fields.pop("exercises"))
     fields.pop("lesson", None)
     return Result(job.student, job.lesson, job.submission, job.grader, exercises=exercises, **fields)
 
 
 def _without_report(job: Job, verdicts: tuple[Verdict, ...] = (), problem: str | None = None) -> Result:
-    box = sandbox.choose(job.plain)
-    return _result(
-        job,
-        score=0,
-        max_score=sum(current().catalogue(job.lesson).values()),
-        sandbox=box.name,
-        limits_by=box.limits_by,
-        seed=job.seed,
-        exercises=[verdict_entry(verdict) for verdict in verdicts],
-        problem=problem,
-    )
+    report = GradeReport(job.lesson, sandbox.choose(job.plain), job.seed, verdicts)
+    most = sum(current().catalogue(job.lesson).values())
+    return _result(job, **json.loads(report.to_json()) | {"max_score": most, "problem": problem})
 
 
 def lost(job: Job) -> Result:
@@ -218,7 +204,7 @@ def grade_class(
     """
     refuse_without_sandbox(plain)
     jobs = jobs_of(folder, plain)
-    known = {result.place: result for result in results.load(folder)}
+    known = results.by_place(folder)
     graded = [job for job in jobs if job.place in known]
     missing = [job for job in jobs if job.place not in known]
     refuse_other_key(folder, graded, known)

@@ -10,14 +10,15 @@ import hashlib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from nbjudge.authoring.course import exercise_notebook
-from nbjudge.classroom.report_summary import Paper
+from nbjudge.classroom.report_summary import Paper, Papers
 from nbjudge.classroom.submissions import slug
 from nbjudge.classroom.variants import lessons_variants
 from nbjudge.course import current
@@ -68,30 +69,29 @@ class Findings(NamedTuple):
     wrong: tuple[Group, ...]
     cells: tuple[SameCells, ...]
     unread: tuple[str, ...] = ()  # students whose notebook is lost or damaged in the class folder
+    texts: Mapping[str, list[Text]] = MappingProxyType({})  # by exercise: all answers that were attempted
 
 
-def find_similar(lesson: str, papers: Sequence[Paper], others: Iterable[Paper] = ()) -> Findings:
+def find_similar(lesson: str, papers: Papers, others: Iterable[Paper] = ()) -> Findings:
     """The signs among the papers of one lesson. others: whatever else was handed in for it."""
     papers = [paper for paper in papers if paper.lesson == lesson and paper.file]
-    unread: list[str] = []
-    wrong: list[Group] = []
-    for exercise, texts in texts_of(lesson, papers, unread).items():
-        wrong += same_wrong_answers(exercise, texts)
+    unread = []
+    texts = texts_of(lesson, papers, unread)
+    wrong = [group for exercise, answers in texts.items() for group in same_wrong_answers(exercise, answers)]
     handed_out = [cell for book in notebooks_of_the_course(lesson) for cell in book]
     cells = tuple(same_cells(papers, {cell["id"] for cell in handed_out}))
     files = same_files([*papers, *others], {cell["source"] for cell in handed_out})
-    return Findings(lesson, tuple(files), tuple(wrong), cells, tuple(unread))
+    return Findings(lesson, tuple(files), tuple(wrong), cells, tuple(unread), texts)
 
 
-def programs(lesson: str, papers: Sequence[Paper], out: Path) -> dict[Path, bytes]:
+def programs(findings: Findings, out: Path) -> dict[Path, bytes]:
     """{file: its content}: each answer as out/EXERCISE/STUDENT.py, for Dolos or copydetect.
 
     out/handed_out/EXERCISE holds what the course itself knows of an exercise, its answers and known mistakes:
     what those programs call boilerplate.
     """
-    papers = [paper for paper in papers if paper.lesson == lesson and paper.file]
     files = {}
-    for exercise, texts in texts_of(lesson, papers, []).items():
+    for exercise, texts in findings.texts.items():
         known = enumerate(_answers_and_mistakes(exercise))
         files |= {f"handed_out/{exercise}/{number}.py": text for number, text in known}
         files |= {f"{exercise}/{slug(text.student)}.py": text.program for text in texts if text.program}
@@ -100,7 +100,7 @@ def programs(lesson: str, papers: Sequence[Paper], out: Path) -> dict[Path, byte
 
 def texts_of(lesson: str, papers: Iterable[Paper], unread: list[str]) -> dict[str, list[Text]]:
     """{exercise: the answers that were attempted}; students without a readable notebook join `unread`."""
-    texts: dict[str, list[Text]] = {name: [] for name in current().catalogue(lesson)}
+    texts = {name: [] for name in current().catalogue(lesson)}
     handed = _functions_of_the_course(lesson)
     for paper in papers:
         try:
@@ -166,9 +166,9 @@ def same_files(papers: Iterable[Paper], handed_out: set[str]) -> Iterator[SameFi
     """Groups of students with the same file, byte for byte, and then those with the same text in two cells or
     more that the course did not hand out, and in no other such cell."""
     contents = [(paper, _own_texts(Path(paper.file), handed_out)) for paper in papers]
-    listed: list[Collection[str]] = []
+    listed = []
     for is_whole in True, False:
-        groups: dict[object, dict[str, Paper]] = defaultdict(dict)
+        groups = defaultdict(dict)
         for paper, (digest, texts) in contents:
             if len(texts) >= 2 - is_whole:
                 groups[digest if is_whole else texts][paper.student] = paper
@@ -190,7 +190,7 @@ def _own_texts(path: Path, handed_out: set[str]) -> tuple[str, tuple]:
 def same_wrong_answers(exercise: str, texts: Sequence[Text]) -> Iterator[Group]:
     """Groups of students with one and the same wrong answer that few gave and the course does not know."""
     known = {shape(program) for program in _answers_and_mistakes(exercise)}
-    groups: dict[str, list[Text]] = defaultdict(list)
+    groups = defaultdict(list)
     for text in texts:
         if not text.is_known and text.program:
             groups[shape(text.program)].append(text)
@@ -199,11 +199,11 @@ def same_wrong_answers(exercise: str, texts: Sequence[Text]) -> Iterator[Group]:
             yield Group(exercise, tuple(group))
 
 
-def same_cells(papers: Sequence[Paper], course: set[str]) -> Iterator[SameCells]:
+def same_cells(papers: Papers, course: set[str]) -> Iterator[SameCells]:
     """Pairs of notebooks that share identifiers of cells which are not among the course's."""
     books = (_cells(_content(Path(paper.file))) for paper in papers)
     own = [{cell["id"] for cell in book} - course - {""} for book in books]
-    owners: dict[str, list[int]] = defaultdict(list)
+    owners = defaultdict(list)
     for number, ids in enumerate(own):
         for identifier in ids:
             owners[identifier].append(number)
@@ -217,7 +217,7 @@ def shape(program: str) -> str:
     """A text that two programs share only if they differ in names, comments and layout alone."""
     try:
         tree = ast.parse(program)
-        names: dict[str, str] = {}
+        names = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Name):
                 node.id = names.setdefault(node.id, f"n{len(names)}")
@@ -235,11 +235,9 @@ def shape(program: str) -> str:
 
 def answer_text(file: Path, exercise: str) -> str:
     """The last definition of the exercise's function in a notebook; empty if none can be read."""
-    try:
-        notebook = Notebook.read(file)
-    except Unusable:
-        return ""
-    return definition(notebook, exercise)
+    with suppress(Unusable):
+        return definition(Notebook.read(file), exercise)
+    return ""
 
 
 def definition(notebook: Notebook, exercise: str) -> str:
@@ -253,7 +251,7 @@ def definitions(notebook: Notebook, exercise: str = "") -> dict[str, str]:
     An untouched stub counts only where nothing else defines its name. Another name of a function counts as a
     definition, and so does whatever is assigned to `exercise`.
     """
-    texts: dict[str, str] = {}
+    texts = {}
     for cell in notebook.cells:
         lines = cell.text.split("\n")
         for statement in statements_of(cell):

@@ -42,10 +42,11 @@ class Submission:
         return self.student or "", self.lesson or ""
 
 
+Submissions = list[Submission]
 FIELDS = {field.name for field in fields(Submission)}
 
 
-def load(folder: Path) -> list[Submission]:
+def load(folder: Path) -> Submissions:
     """The submissions list of a class folder. Raises Unusable where it is missing or damaged."""
     path = folder / "submissions.jsonl"
     try:
@@ -65,24 +66,24 @@ def save(folder: Path, listed: Iterable[Submission]) -> None:
     write_whole(folder / "submissions.jsonl", text.encode(errors="backslashreplace"))
 
 
-def graded(listed: Iterable[Submission]) -> list[Submission]:
+def graded(listed: Iterable[Submission]) -> Submissions:
     """The submissions that count, by student and lesson."""
     return sorted((entry for entry in listed if entry.graded), key=lambda entry: entry.place)
 
 
 def without_repeats(listed: Iterable[Submission]) -> Iterator[Submission]:
     """The list, in which all notebooks of one folder that are of lessons not requested are one entry."""
-    groups: dict[str, list[Submission]] = defaultdict(list)
+    groups = defaultdict(list)  # by place, and what was requested where it is another lesson
     for entry in listed:
-        is_other = NOT_WANTED.fullmatch(entry.reason or "")
-        groups[entry.source.rpartition("/")[0] if is_other else entry.source].append(entry)
-    for place, group in groups.items():
-        if len(group) == 1 or not NOT_WANTED.fullmatch(group[0].reason or ""):
-            yield from group
-        else:
-            wanted = NOT_WANTED.fullmatch(group[0].reason)[1]
+        other = NOT_WANTED.fullmatch(entry.reason or "")
+        place = entry.source.rpartition("/")[0] if other else entry.source
+        groups[place, other and other[1]].append(entry)
+    for (place, wanted), group in groups.items():
+        if wanted and len(group) > 1:
             reason = f"{len(group)} notebooks there are of other lessons, and {wanted} was requested"
             yield replace(group[0], source=place, reason=reason)
+        else:
+            yield from group
 
 
 def _parsed(path: Path, number: int, line: str) -> Submission:

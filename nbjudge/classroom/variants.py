@@ -18,6 +18,9 @@ from nbjudge.files import ROOT, write_whole
 from nbjudge.finding.notebook_file import Unusable
 
 COLUMNS = "student", "notebook", "numbers"  # of students.csv
+IDENTIFIERS = "student", "id", "student id"  # titles of columns, in this order
+TITLES = {"students", "ids", "student ids", "student number", "identifier", "identifiers", "participant",
+          "participants", "user", "user id", "username", "login", "name", "names", "email"}  # fmt: skip
 MOODLE_NUMBER = 3  # digits that a participant's number has at least
 
 
@@ -61,17 +64,15 @@ def hand_out(
     books = {h.path: exercise_notebook(ROOT, stem, h.numbers).encode() for h in handouts}
     exported.write_files(folder, books, overwrite)
     write_whole(table.path, table.to_bytes())
-    stated = keys.settings(folder)
-    listed = sorted({*(stated.get("variants") or ()), lesson}, key=list(current().lessons).index)
-    keys.save_settings(folder, stated | {"variants": listed})
+    listed = sorted({*keys.varied(folder), lesson}, key=list(current().lessons).index)
+    keys.save_settings(folder, keys.settings(folder) | {"variants": listed})
     return handouts
 
 
 def _check_lesson(folder: Path, lesson: str) -> None:
     if not (ROOT / "solutions" / "source").is_dir():
         raise Unusable("variants are made from the course's sources: use a clone of the course.")
-    known = keys.settings(folder).get("variants") or () if folder.exists() else ()
-    if lesson not in known and any(folder.glob(f"results/*/{lesson}.json")):
+    if lesson not in keys.varied(folder) and any(folder.glob(f"results/*/{lesson}.json")):
         raise Unusable(
             f"{folder} holds results of {lesson} without variants: hand out variants in a new class folder."
         )
@@ -107,43 +108,44 @@ def _with_handouts(out: Path, handouts: Sequence[Handout]) -> Table:
     known = {row[notebook]: row for row in rows if len(row) > notebook}
     for handout in handouts:
         place = handout.path.relative_to(out).as_posix()
-        row = known.get(place, [])
+        if place not in known:
+            rows.append(known.setdefault(place, []))
+        row = known[place]
         row += [""] * (len(header) - len(row))
         row[student] = plain_cell(handout.student)
         row[notebook] = place
         row[numbers] = plain_cell(describe(handout.numbers))
-        if place not in known:
-            rows.append(row)
     return table._replace(rows=[header, *rows])
 
 
 def describe(numbers: Mapping[str, Mapping]) -> str:
     """All numbers of a student: "measure_gemm: warm=3"."""
-    drawn = (
-        (name, variants.describe_numbers(own) if own else "as in the course") for name, own in numbers.items()
-    )
-    return "; ".join(map(": ".join, drawn))
+    own = "as in the course"
+    return "; ".join(f"{name}: {variants.describe_numbers(n) if n else own}" for name, n in numbers.items())
 
 
 def students_in(path: Path) -> list[str]:
     """The students' identifiers in a file, in its order, each once.
 
     It may be a Moodle grading worksheet, a Canvas gradebook, a CSV with a column `student` or, for nbgrader,
-    `id`, or a text with one identifier a line: the same identifiers that `collect` finds in a download.
+    `id`, or a text with one identifier a line, with a title above them or without: the same identifiers that
+    `collect` finds in a download.
     Raises Unusable else.
     """
-    rows = [row for row in read_table(path).rows if any(cell.strip() for cell in row)]
-    header = [cell.strip() for cell in rows[0]] if rows else []
+    rows = [row for row in read_table(path).rows if any(cell.strip() for cell in row)] or [[]]
+    titles = [" ".join(cell.replace("_", " ").split()).casefold() for cell in rows[0]]
     participants = [_participant(row[0]) for row in rows[1:]]
-    title = next((name for name in ("student", "id") if name in header), None)
-    if title:
-        identifiers = _column(rows[1:], header.index(title))
-    elif len(header) > 1 and "Student" in header[0] and header[1] == "ID":
+    known = [title for title in IDENTIFIERS if title in titles]
+    if "Student" in rows[0][:1] and titles[1:2] == ["id"]:  # of Canvas, which begins with names
         identifiers = _column(rows[1:], 1)
-    elif len(header) > 1 and participants and all(participants):
+    elif known:
+        identifiers = _column(rows[1:], titles.index(known[0]))
+    elif len(titles) > 1 and participants and all(participants):
         identifiers = participants
+    elif len(titles) == 1:
+        identifiers = _column(rows[titles[0] in TITLES :], 0)
     else:
-        identifiers = _column(rows, 0) if len(header) == 1 else []
+        identifiers = []
     if not any(identifiers):
         raise Unusable(
             f"{path} lists no students: expected a Moodle worksheet, a Canvas gradebook, a column `student` "

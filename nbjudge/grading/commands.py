@@ -5,8 +5,11 @@ must answer at once, and what reads settings from the working directory must not
 import argparse
 import os
 import sys
-from collections.abc import Callable
+import tomllib
+from argparse import Namespace
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from nbjudge.course import current
@@ -21,58 +24,44 @@ UNUSABLE = 2
 OWN_FAULT = 3
 LARGEST_SEED = (1 << 53) - 1  # the largest integer that every reader of JSON keeps
 NEEDS_POSIX = "grading needs Linux, macOS, or the Windows Subsystem for Linux; check() in a notebook does not"
-STATUSES = "exit status: 0 all passed, 1 not all, 2 unusable input, 3 the grader's own fault (grade again)"
+WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
     """Add grade, check, progress and hint to the command line."""
-    grade = subparsers.add_parser("grade", help=f"grade a notebook; {STATUSES}", description=STATUSES)
-    grade.add_argument("notebook", type=Path, nargs="?", help="the notebook file (.ipynb) to grade")
-    grade.add_argument("--json", type=Path, metavar="OUT", help="also write the report as JSON")
-    grade.add_argument(
-        "--self-check", action="store_true", help="hold the grader against answers with known verdicts"
-    )
-    grade.set_defaults(handler=_grade)
-    check = subparsers.add_parser(
-        "check", help="check your own notebook and keep the verdicts in your progress"
-    )
-    check.add_argument("notebook", type=Path, help="your notebook file (.ipynb)")
-    check.set_defaults(handler=_check)
-    for parser in (grade, check):
-        _add_shared(parser)
-    progress = subparsers.add_parser("progress", help="what you have done so far")
-    progress.add_argument("lesson", nargs="?", help="one lesson, for instance 02 or bptt")
-    progress.add_argument("--lesson", dest="named", help=argparse.SUPPRESS)  # as for the other commands
-    progress.set_defaults(handler=_progress)
-    hint = subparsers.add_parser("hint", help="one hint more to an exercise, each time")
-    hint.add_argument("exercise", help="its name, for instance bptt_linear")
-    hint.set_defaults(handler=_hint)
+    for name, action in {"grade": _grade, "check": _check, "progress": _progress, "hint": _hint}.items():
+        add_command(subparsers, WORDS, name, action, TYPES)
 
 
-def _add_shared(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--seed",
-        type=_seed,
-        metavar="N",
-        help="draw the same numbers as the grade that reported this seed; who knows a seed before the "
-        "grade can compute its answers beforehand",
-    )
-    box = parser.add_mutually_exclusive_group()
-    box.add_argument("--plain", action="store_true", help="without bubblewrap, even where it is installed")
-    box.add_argument(
-        "--require-sandbox", action="store_true", help="refuse (exit 2) where bubblewrap does not work"
-    )
-    parser.add_argument("--only", metavar="NAME", help="one exercise")
-    parser.add_argument("--lesson", help="the lesson, where the file's name does not say it")
+def add_command(
+    subparsers: argparse._SubParsersAction, commands: Mapping, name: str, handler: Callable, types: Mapping
+) -> None:
+    """Add a command as its table says: help, description, epilog, options, and where more of these stand."""
+    table = commands[name]
+    texts = {part: table.get(part) for part in ("description", "epilog")}
+    short = "; ".join(filter(None, (table["help"], texts["description"])))
+    parser = subparsers.add_parser(name, help=short, **texts)
+    parser.set_defaults(handler=handler)
+    for part in (table, *(commands[shared] for shared in table.get("shares", ()))):
+        group = parser.add_mutually_exclusive_group() if "exclusive" in part else parser
+        for option, stated in part["options"].items():
+            words = {word: value for word, value in stated.items() if word != "targets"}
+            if "type" in words:
+                words["type"] = types[words["type"]]
+            group.add_argument(option, **words)
 
 
-def _seed(text: str) -> int:
-    if text.isascii() and text.isdecimal() and int(text[:20]) <= LARGEST_SEED:
+def whole_number(least: int, most: int, text: str) -> int:
+    """The number of an option, for argparse."""
+    if text.isascii() and text.isdecimal() and least <= int(text[:20]) <= most:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text[:20]} is not a whole number from 0 to {LARGEST_SEED}")
+    raise argparse.ArgumentTypeError(f"{text[:20]} is not a whole number from {least} to {most}")
 
 
-def _grade(chosen: argparse.Namespace) -> int:
+TYPES = {"path": Path, "seed": partial(whole_number, 0, LARGEST_SEED)}
+
+
+def _grade(chosen: Namespace) -> int:
     if chosen.self_check:
         return _guarded(chosen, _self_check)
     if chosen.notebook is None:
@@ -81,10 +70,10 @@ def _grade(chosen: argparse.Namespace) -> int:
     return _guarded(chosen, lambda chosen: _graded(chosen, _save))
 
 
-def _check(chosen: argparse.Namespace) -> int:
+def _check(chosen: Namespace) -> int:
     from nbjudge import progress_file
 
-    def record(report: object, chosen: argparse.Namespace) -> None:
+    def record(report, chosen):
         for verdict in report.verdicts:
             progress_file.record(report.lesson, verdict)
 
@@ -92,7 +81,7 @@ def _check(chosen: argparse.Namespace) -> int:
     return _guarded(chosen, lambda chosen: _graded(chosen, record))
 
 
-def _progress(chosen: argparse.Namespace) -> int:
+def _progress(chosen: Namespace) -> int:
     from nbjudge.grading.learner import progress
 
     try:
@@ -103,7 +92,7 @@ def _progress(chosen: argparse.Namespace) -> int:
     return ALL_PASSED
 
 
-def _hint(chosen: argparse.Namespace) -> int:
+def _hint(chosen: Namespace) -> int:
     from nbjudge.exercise import UnknownExercise
     from nbjudge.grading.learner import open_hint
 
@@ -118,12 +107,12 @@ def _hint(chosen: argparse.Namespace) -> int:
     return _say_unusable(chosen, printable(sentence, 2000))
 
 
-def _say_unusable(chosen: argparse.Namespace, why: str) -> int:
+def _say_unusable(chosen: Namespace, why: str) -> int:
     print(f"{current().command} {chosen.command}: {why}", file=sys.stderr)
     return UNUSABLE
 
 
-def _guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
+def _guarded(chosen: Namespace, action: Callable[[Namespace], int]) -> int:
     """The exit status of an action in a clean working directory; one sentence where it cannot be done."""
     try:
         if os.name != "posix":
@@ -165,7 +154,7 @@ def _refuse_a_lessons_name(path: Path) -> None:
             raise Unusable(f"{path} does not exist; did you mean {near}?")
 
 
-def _graded(chosen: argparse.Namespace, keep: Callable) -> int:
+def _graded(chosen: Namespace, keep: Callable) -> int:
     """Grade, keep the report, print it; the exit status."""
     from nbjudge.grading.grade import grade, refuse_to_replace
 
@@ -197,19 +186,19 @@ class _Screen:
             self.error = error
 
 
-def _save(report: object, chosen: argparse.Namespace) -> None:
+def _save(report, chosen: Namespace) -> None:
     if chosen.json:
         report.save(chosen.json)
 
 
-def _refuse_without_sandbox(chosen: argparse.Namespace) -> None:
+def _refuse_without_sandbox(chosen: Namespace) -> None:
     from nbjudge.running import sandbox
 
     if chosen.require_sandbox and (why := sandbox.choose().why):
         raise Unusable(f"--require-sandbox: answers would run in plain mode, because {why}")
 
 
-def _self_check(chosen: argparse.Namespace) -> int:
+def _self_check(chosen: Namespace) -> int:
     import secrets
 
     from nbjudge.grading.self_check import findings
@@ -218,10 +207,9 @@ def _self_check(chosen: argparse.Namespace) -> int:
     _refuse_without_sandbox(chosen)
     box = sandbox.choose(chosen.plain)
     seed = secrets.randbits(53) if chosen.seed is None else chosen.seed
-    lessons = [chosen.lesson] if chosen.lesson else current().lessons
     answers = 0
     wrong = 0
-    for lesson in lessons:
+    for lesson in [chosen.lesson] if chosen.lesson else current().lessons:
         results = list(findings(lesson, box, seed))
         surprising = [result for result in results if not result.as_wanted]
         print(
@@ -231,7 +219,7 @@ def _self_check(chosen: argparse.Namespace) -> int:
         for result in surprising:
             wanted = " ".join(filter(None, result.wanted))
             print(f"  {result.exercise}, {result.answer}: wanted {wanted}\n    {result.verdict}")
-        answers = answers + len(results)
-        wrong = wrong + len(surprising)
+        answers += len(results)
+        wrong += len(surprising)
     print(f"{answers - wrong} of {answers} as they should be · sandbox: {box.name} · seed: {seed}")
     return NOT_ALL if wrong else ALL_PASSED

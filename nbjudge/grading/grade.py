@@ -8,7 +8,7 @@ import stat
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -63,14 +63,18 @@ class GradeReport:
 
     def __str__(self) -> str:
         """The last line of a grade, and before it what the grader could not judge."""
-        box = self.box.name if not self.box.why else f"{self.box.name} ({self.box.why})"
-        line = f"{self.lesson}: {self.score} of {self.max_score} points · sandbox: {box}"
-        line += f" · limits held by: {self.box.limits_by} · seed: {self.seed}"
+        box = self.box.name
+        if self.box.why:
+            box += f" ({self.box.why})"
+        lines = [f"{self.lesson}: {self.score} of {self.max_score} points · sandbox: {box}"]
+        lines[0] += f" · limits held by: {self.box.limits_by} · seed: {self.seed}"
         for name, numbers in self.numbers.items():
-            line = f"{name}: the variant {variants.describe_numbers(numbers)} of this notebook.\n{line}"
-        if not self.own_faults:
-            return line
-        return f"⚠ Not judged, by a fault of the grader: {', '.join(self.own_faults)}. See above.\n{line}"
+            lines.insert(0, f"{name}: the variant {variants.describe_numbers(numbers)} of this notebook.")
+        if self.own_faults:
+            lines.insert(
+                0, f"⚠ Not judged, by a fault of the grader: {', '.join(self.own_faults)}. See above."
+            )
+        return "\n".join(lines)
 
     def to_json(self) -> str:
         """The report as a program reads it."""
@@ -108,21 +112,24 @@ def verdict_entry(verdict: Verdict) -> dict:
 def refuse_to_replace(path: Path, notebook: Path | None = None) -> None:
     """Unusable where a report must not go: onto a device, a pipe, a link, a folder, the notebook; into no
     folder."""
+    if why := _why_not_to_replace(path, notebook):
+        raise Unusable(f"the report could not be written to {path}: {why}.")
+
+
+def _why_not_to_replace(path: Path, notebook: Path | None) -> object:
     try:
         if not stat.S_ISDIR(os.stat(path.parent).st_mode) or not os.access(path.parent, os.W_OK):
-            raise Unusable(f"the report could not be written to {path}: its folder cannot be written.")
+            return "its folder cannot be written"
         if not stat.S_ISREG(os.lstat(path).st_mode):
-            raise Unusable(
-                f"the report could not be written to {path}: it exists, but is not a regular file."
-            )
+            return "it exists, but is not a regular file"
         if notebook and os.path.samefile(path, notebook):
-            raise Unusable(f"the report could not be written to {path}: that is the notebook.")
+            return "that is the notebook"
     except FileNotFoundError as missing:
         if missing.filename != str(path):
-            raise Unusable(f"the report could not be written to {path}: there is no such folder.") from None
+            return "there is no such folder"
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise Unusable(f"the report could not be written to {path}: {why}.") from None
+        return getattr(error, "strerror", None) or error
+    return None
 
 
 def grade(
@@ -134,21 +141,26 @@ def grade(
     lesson: str | None = None,
     tell: Callable[[Verdict], None] = lambda verdict: None,
     vary: Callable[[Exercise, Notebook], tuple[Exercise, dict]] | None = None,
+    box: Sandbox | None = None,
 ) -> GradeReport:
     """The report on a notebook; `tell` is called with each verdict as soon as it is known.
 
-    vary: (the exercise with its numbers, these numbers); None: those that the notebook names.
+    vary: (the exercise with its numbers, these numbers), or raises Stopped; None: those that the notebook
+    names.  box: the sandbox; None: by `plain`.
     """
     notebook = Notebook.read(path)
     lesson = lesson_of(path, notebook.names, lesson)
     _refuse_the_lesson_itself(path, lesson, notebook.names)
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
-    box = sandbox.choose(plain)
+    box = box or sandbox.choose(plain)
     verdicts = []
     numbers = {}
     for exercise in _chosen(lesson, only):
-        exercise, numbers[exercise.name] = (vary or as_variant)(exercise, notebook)
-        verdicts.append(grade_one(exercise, notebook, seed, box))
+        try:
+            exercise, numbers[exercise.name] = (vary or as_variant)(exercise, notebook)
+            verdicts.append(grade_one(exercise, notebook, seed, box))
+        except Stopped as stopped:
+            verdicts.append(verdict(exercise, stopped))
         tell(verdicts[-1])
     named = {name: known for name, known in numbers.items() if known}
     return GradeReport(lesson, box, seed, tuple(verdicts), named)
@@ -266,15 +278,9 @@ def _run_apart(
         return run_check(exercise, worker, seed)
 
 
-def notebook_of(path: Path, lesson: str) -> Notebook:
-    """A notebook that defines exercises of a lesson, whatever its file is called.
-
-    Raises Unusable for any other one.
-    """
-    notebook = Notebook.read(path)
-    with limited(OWN_SECONDS):
-        lesson_of(Path(f"{lesson}.ipynb"), notebook.names)
-    return notebook
+def lessons_in(names: set[str], lessons: Iterable[str]) -> list[str]:
+    """Those of some lessons of which a notebook with these names defines an exercise."""
+    return [lesson for lesson in lessons if names.intersection(current().catalogue(lesson))]
 
 
 def lesson_of(path: Path, names: set[str], insisted: str | None = None) -> str:

@@ -100,6 +100,11 @@ def test_a_formula_in_a_comment_or_an_identifier_is_text_in_a_table_and_is_read_
     assert marks(folder)["=x()"] == 1
 
 
+def test_empty_columns_and_rows_that_a_spreadsheet_has_added_say_nothing(folder):
+    write(folder, by_hand="student;lesson;exercise;points;;\n1235;0;last_step;0,5;;\n;;;;;\n")
+    assert marks(folder)["1235"] == 5.5
+
+
 def test_who_handed_in_no_notebook_is_marked_by_hand_and_no_longer_without_a_mark(folder, run, tmp_path):
     assert {*unmarked(folder)} == {"1238"}
     write(

@@ -127,6 +127,18 @@ def test_one_top_folder_of_a_plain_download_is_not_a_student(tmp_path):
     assert [entry.student for entry in listed] == ["ada", "bob"]
 
 
+def test_a_later_choice_of_a_students_file_replaces_an_earlier_one_and_no_other_students(tmp_path):
+    files = {f"{name}/02_bptt ({n}).ipynb": book(remark=f"{name} {n}") for name in "ab" for n in range(3)}
+    source = packed(tmp_path / "d.zip", files)
+    _, listed = collected(tmp_path / "class", source, "--lesson", "bptt")
+    digests = {entry.source.rpartition("/")[0][-1] + entry.source[-8]: entry.sha256 for entry in listed}
+    for choices in ["a0"], ["b2"], ["a1"], ["a2", "a0"], ["b1"], []:
+        options = [word for choice in choices for word in ("--take", digests[choice][:8])]
+        _, listed = collected(tmp_path / "class", source, "--lesson", "bptt", *options)
+    chosen = {entry.student: entry.sha256 for entry in submissions.graded(listed)}
+    assert chosen == {"a": digests["a0"], "b": digests["b1"]}
+
+
 def test_a_notebook_of_another_lesson_does_not_count(tmp_path):
     files = {
         "ada/02_bptt.ipynb": book(FORWARD),

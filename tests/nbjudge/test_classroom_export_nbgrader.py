@@ -6,11 +6,13 @@ import json
 import logging
 import sqlite3
 import warnings
+from contextlib import suppress
 
 import pytest
 
 from nbjudge.authoring.course import ROOT
-from nbjudge.classroom import export_nbgrader
+from nbjudge.classroom import export_nbgrader, exported
+from nbjudge.classroom.exported import Record
 from nbjudge.classroom.report_summary import Mark, Paper
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.verdict import Status, Verdict
@@ -155,7 +157,7 @@ def test_marks_go_into_the_gradebook_and_nobody_is_invented(course):
 
 def test_what_others_wrote_into_the_gradebook_stays_and_our_own_is_brought_up_to_date(course):
     database = course / "gradebook.db"
-    ours = {}
+    ours = Record()
     check = ("count_rnn_flops_check", STEM, STEM, "ada")
     by_hand = Mark("measure_gemm", 2.5, 3, "Half of it.")
     first = paper("ada", "passed", "passed", "failed")
@@ -180,6 +182,21 @@ def test_what_others_wrote_into_the_gradebook_stays_and_our_own_is_brought_up_to
             assert not book.find_comment("measure_gemm", *check[1:]).manual_comment
     assert len(pushed.others) == 2
     assert any({"ada", "0.0", "1.5"} <= {*text.replace(",", "").split()} for text in pushed.others)
+
+
+def test_a_mark_written_just_before_a_kill_is_ours_and_not_somebody_elses(course, tmp_path):
+    with quiet():
+        from nbgrader.api import Gradebook
+
+        for points in (1.5, 2.5, 0.0, None):
+            by_hand = () if points is None else (Mark("measure_gemm", points, 3, f"{points} points"),)
+            graded = paper("bo", "passed", "passed", "failed")._replace(marks=by_hand)
+            with suppress(KeyboardInterrupt), exported.record_of(tmp_path) as record:
+                pushed = export_nbgrader.push_marks([graded], course / "gradebook.db", None, record)
+                raise KeyboardInterrupt  # nbgrader has committed, and nothing else is written
+            with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+                grade = book.find_grade("measure_gemm_check", STEM, STEM, "bo")
+                assert (pushed.others, grade.manual_score) == ([], points)
 
 
 @pytest.mark.slow

@@ -5,8 +5,13 @@ import errno
 import io
 import json
 import os
+import re
+import shutil
+import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from pretended_class import class_command, graded_entry, result_of
@@ -15,6 +20,7 @@ from values_in import holds
 from nbjudge.classroom import exported, keys, papers, report, results, submissions
 from nbjudge.classroom.run import describe
 from nbjudge.classroom.submissions import Submission
+from nbjudge.files import ROOT
 from nbjudge.finding.notebook_file import Unusable
 
 GRADED = {  # verdicts other than passed, and the numbers of a variant
@@ -231,6 +237,82 @@ def test_an_export_replaces_an_earlier_one_and_nothing_else(folder, run, tmp_pat
         code, printed = run("export", folder, "--to", "csv", "--out", out)
         assert (code, str(out) in printed) == (2, True)
         assert out.read_bytes() == content
+
+
+def saved_again(content, encoding="utf-8", decimal=".", **style):
+    """A table as a spreadsheet saves it that nobody has edited."""
+    rows = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+    number = re.compile(r"\d+(\.\d+)?")
+    decimals = lambda cell: f"{float(cell):.2f}".replace(".", decimal)
+    shown = [[decimals(cell) if number.fullmatch(cell) else cell for cell in row] for row in rows]
+    text = io.StringIO()
+    csv.writer(text, **style).writerows([*([*row, "", ""] for row in shown), ["", ""]])
+    return text.getvalue().encode(encoding)
+
+
+@pytest.mark.parametrize("target", ["csv", "exercises", "moodle"])
+@pytest.mark.parametrize(
+    "style",
+    [
+        {"quoting": csv.QUOTE_ALL},
+        {"delimiter": ";", "decimal": ",", "lineterminator": "\n"},
+        {"delimiter": "\t", "encoding": "utf-8-sig"},
+    ],
+    ids=str,
+)
+def test_a_table_that_a_spreadsheet_saved_again_is_not_changed_by_hand(folder, run, tmp_path, target, style):
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text("Identifier,ID number,Grade,x,Feedback comments\nParticipant 1,ada,,-,\n")
+    out = tmp_path / "out.csv"
+    template = ["--template", sheet] if target == "moodle" else []
+    command = ["export", folder, "--to", target, *template, "--out", out]
+    assert run(*command)[0] == 0
+    out.write_bytes(saved_again(out.read_bytes(), **style))
+    (folder / "by_hand.csv").write_text("student,lesson,exercise,points\nada,0,last_step,0.5\n")
+    assert run(*command)[0] == 0
+    assert b"0.5" in out.read_bytes() or b"5.5" in out.read_bytes()
+    changed = saved_again(out.read_bytes().replace(b"ada", b"eve", 1), **style)
+    out.write_bytes(changed)
+    (folder / "by_hand.csv").unlink()
+    assert run(*command)[0] == 2
+    assert out.read_bytes() == changed
+
+
+@pytest.fixture
+def readable(folder):
+    """A class folder that nobody but its owner may write, and a place beside it for everybody."""
+    with tempfile.TemporaryDirectory() as place:
+        copy = shutil.copytree(folder, Path(place, "class"))
+        Path(place, "elsewhere").mkdir()
+        for path in (Path(place), *Path(place).rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        Path(place, "elsewhere").chmod(0o777)
+        copy.chmod(0o555)
+        yield copy
+        copy.chmod(0o755)
+
+
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="root may write everywhere: install setpriv")
+def test_a_class_that_may_only_be_read_is_exported_elsewhere(readable):
+    before = {path: path.read_bytes() for path in readable.rglob("*") if path.is_file()}
+    elsewhere = readable.parent / "elsewhere"
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    program = "import sys; from rnncourse.cli import main; sys.exit(main(sys.argv[1:]))"
+
+    def run_apart(*words):
+        command = [*nobody, sys.executable, "-c", program, "class", *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120)
+
+    if run_apart("collect", "--help").returncode:
+        pytest.skip("another user cannot read the course: install it where others may read it")
+    done = run_apart("export", readable, "--to", "csv", "--out", elsewhere / "marks.csv")
+    assert (done.returncode, holds(done.stdout, str(readable))) == (0, True), done.stderr
+    assert "--overwrite" in done.stdout
+    assert len((elsewhere / "marks.csv").read_text(encoding="utf-8-sig").splitlines()) == 4
+    for words, place in (("report",), "report/students"), (("grade", "--resume"), "lock"):
+        done = run_apart(words[0], readable, *words[1:])
+        assert (done.returncode, place in done.stderr, "Traceback" in done.stderr) == (2, True, False), done
+    assert {path: path.read_bytes() for path in readable.rglob("*") if path.is_file()} == before
 
 
 def test_the_same_solved_notebook_of_all_is_one_group_and_no_wrong_answer(folder, run):

@@ -10,7 +10,7 @@ from page_browser import THEMES, PageBrowser, axe_source, needs_axe, needs_brows
 from values_in import holds
 
 from nbjudge.classroom import exported, report, report_summary, similar
-from nbjudge.classroom.report_summary import Paper
+from nbjudge.classroom.report_summary import Mark, Paper
 from nbjudge.classroom.submissions import Submission
 from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.reading import parse
@@ -134,6 +134,19 @@ def test_the_class_page_lists_what_was_not_graded_and_whose_fault_it_was(tmp_pat
     assert holds(content, "di count_rnn_flops", "0", "2")
     assert holds(content, "withheld", "1")
     assert "di 1 so far, of 6 2 points not judged, by a fault of the grader" in content
+
+
+def test_only_a_fault_whose_points_are_missing_is_to_be_graded_again():
+    verdicts = [verdict(STEP), replace(verdict(COUNT, "grader_error"), points=2), verdict(RATE)]
+    proven = Paper("eve", "", "start_here", tuple(verdicts))
+    unproven = paper("eve", "passed", "grader_error", "passed")
+    by_hand = unproven._replace(marks=(Mark(COUNT, 1.5, 2),))
+    offers = {}
+    for name, work in {"proven": proven, "unproven": unproven, "by hand": by_hand}.items():
+        pages = report.class_page([work], []), report.student_page([work])
+        offers[name] = ["rade those again" in pages[0], "can grade it again" in pages[1]]
+    assert offers == {"proven": [False, False], "unproven": [True, True], "by hand": [False, False]}
+    assert ("full points" in report.student_page([proven]), proven.score) == (True, 6)
 
 
 def test_identifiers_cannot_steer_a_page_and_notes_are_the_teachers_alone(tmp_path):

@@ -144,7 +144,7 @@ def test_two_notebooks_of_one_variant_and_of_the_lesson_have_nothing_in_common(t
 
 
 def test_programs_are_files_that_other_tools_compare(papers, tmp_path):
-    exported.write_files(None, similar.programs(LESSON, papers, tmp_path / "out"))
+    exported.write_files(None, similar.programs(similar.find_similar(LESSON, papers), tmp_path / "out"))
     programs = {
         path.name[:2]: path.read_text(encoding="utf-8") for path in (tmp_path / "out" / EXERCISE).glob("*.py")
     }

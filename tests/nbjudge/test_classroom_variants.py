@@ -335,6 +335,10 @@ def test_variants_are_not_brought_into_a_lesson_that_has_results(tmp_path):
         ("student,score\nzoe\u0301,1\nzoé,2\n'=bo,3\n", ["zoé", "=bo"]),
         ("id,first_name\nada,Ada\n", ["ada"]),
         ("id\nada\n", ["ada"]),
+        ("Student\nada\nbo\n", ["ada", "bo"]),
+        ("STUDENT_ID;\n007;\n008;\n", ["007", "008"]),
+        ("Identifier\nada\n", ["ada"]),
+        ("Student;Group\nada;1\n", ["ada"]),
     ],
 )
 def test_students_are_read_from_lists_worksheets_and_gradebooks(tmp_path, text, students):
