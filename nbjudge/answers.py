@@ -15,13 +15,8 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib import import_module
 from types import CodeType, MappingProxyType
-from typing import TYPE_CHECKING
 
 from nbjudge.exercise import Code, Exercise, Mutant, Numbers, Wrong
-
-if TYPE_CHECKING:
-    import numpy as np
-
 
 LATE = 40, 150  # elements of the axis that the last case has: no answer is right for small sizes alone
 
@@ -107,14 +102,14 @@ class ModelAnswer:
 def define(name: str, source: str, label: str, prelude: str) -> Callable:
     """The function of a program that runs behind another one; its lines can be shown under `label`."""
     linecache.cache[label] = (len(source), None, source.splitlines(True), label)
-    namespace: dict = {"__name__": label}
+    namespace = {"__name__": label}
     exec(_compiled(prelude, f"<given to {name}>"), namespace)
     exec(_compiled(source, label), namespace)
     return namespace[name]
 
 
 def _with_late_case(cases: tuple[tuple, ...] | Callable, late: Callable[[int], tuple]) -> Callable:
-    def draw(rng: "np.random.Generator") -> tuple[tuple, ...]:
+    def draw(rng):
         small = cases(rng) if callable(cases) else cases
         return (*small, small[0], late(int(rng.integers(*LATE, endpoint=True))))
 
@@ -167,7 +162,7 @@ def call(function: Callable, arguments: tuple) -> object:
     return function(*(_copy(argument, sources) for argument in arguments))
 
 
-def _copy(argument: object, sources: dict[str, dict]) -> object:
+def _copy(argument, sources: dict[str, dict]) -> object:
     if isinstance(argument, Code):
         return load(argument, sources)
     return argument.copy() if type(argument).__name__ == "ndarray" else argument
@@ -178,6 +173,7 @@ def load(code: Code, sources: dict[str, dict] | None = None) -> Callable:
     sources = {} if sources is None else sources
     if code.source not in sources:
         numpy = import_module("numpy")  # the command's help must not wait for it
-        sources[code.source] = {"np": numpy, "Wrong": Wrong, "trace": code.trace}
-        exec(code.source, sources[code.source])
+        trace = [] if code.trace is None else code.trace
+        sources[code.source] = {"np": numpy, "Wrong": Wrong, "trace": trace}
+        exec(_compiled(code.source, "<string>"), sources[code.source])
     return sources[code.source][code.name]

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from types import FrameType
 
 PATIENCE = 3  # times a limit: the most that is granted for waiting for a core
 BACKSTOP = 9  # the same for an answer: it must get the seconds of a core that its exercise allows
@@ -44,7 +43,7 @@ def limited(seconds: float, patience: float = PATIENCE) -> Iterator[Limit]:
     before = waiting_of(os.getpid())
     used = time.process_time()
 
-    def ring(number: int, frame: FrameType | None) -> None:
+    def ring(number, frame):
         waited = waiting_of(os.getpid()) - before
         granted = min(waited, patience * seconds)
         left = seconds + granted - (time.monotonic() - begin)

@@ -114,7 +114,7 @@ def entries() -> dict[str, ProgressEntry]:
     return {}
 
 
-def _entry(status: object, misconception: object, *numbers: object) -> ProgressEntry | None:
+def _entry(status, misconception, *numbers) -> ProgressEntry | None:
     """One row; whatever is not a whole number counts as 0."""
     if status not in list(Status):
         return None

@@ -6,7 +6,6 @@ grade of a class draws them anew from the class key and never reads them there.
 """
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 
@@ -52,9 +51,9 @@ def draw_variant(exercise: Exercise, token: str) -> tuple[Exercise, dict | None]
 def _at(exercise: Exercise, answer: ModelAnswer) -> Exercise:
     """The exercise, whose check, cases and own answers have a variant's numbers."""
 
-    def inside(function: Callable) -> Callable:
+    def inside(function):
         @wraps(function)
-        def within(*arguments: object) -> object:
+        def within(*arguments):
             try:
                 with judging_variant(answer):
                     return function(*arguments)

@@ -60,8 +60,11 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 
+Cells = list[SourceCell]
+Files = dict[Path, bytes]
 
-def notebook(cells: list[SourceCell], ids: list[str]) -> str:
+
+def notebook(cells: Cells, ids: list[str]) -> str:
     """The notebook of these cells, byte for byte as nbformat writes it, without outputs."""
     entries = []
     for cell, name in zip(cells, ids, strict=True):
@@ -79,7 +82,7 @@ def notebook(cells: list[SourceCell], ids: list[str]) -> str:
     return json.dumps(book, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def cell_ids(cells: list[SourceCell]) -> list[str]:
+def cell_ids(cells: Cells) -> list[str]:
     """An id a cell, from its own text: an inserted cell renames no other. Equal cells are numbered."""
     ids = []
     seen = Counter()
@@ -95,7 +98,7 @@ def filled(cell: SourceCell, stem: str, link: str, exercises: dict) -> SourceCel
     if cell.kind != "markdown":
         return cell
 
-    def properties(placeholder: re.Match) -> str:
+    def properties(placeholder):
         e = _known(cell, placeholder[1], stem, exercises)
         effort = " · ".join((quantity(e.minutes, "minute"), quantity(e.points, "point")))
         length = quantity(e.lines, "line")
@@ -111,7 +114,7 @@ def _known(cell: SourceCell, name: str, stem: str, exercises: dict):
     return exercises[name]
 
 
-def lesson(cells: list[SourceCell], stem: str, exercises: dict) -> str:
+def lesson(cells: Cells, stem: str, exercises: dict) -> str:
     """The lesson notebook of a source's cells."""
     for cell in cells:
         if cell.kind not in ("markdown", "code"):
@@ -122,7 +125,7 @@ def lesson(cells: list[SourceCell], stem: str, exercises: dict) -> str:
     return notebook(shown, cell_ids(cells))
 
 
-def solution_and_exercise(cells: list[SourceCell], stem: str, exercises: dict) -> tuple[str, str]:
+def solution_and_exercise(cells: Cells, stem: str, exercises: dict) -> tuple[str, str]:
     """The solved notebook and the one to solve; both have the same cells under the same ids."""
 
     def size(cell):
@@ -139,7 +142,7 @@ def exercises_of(root: Path, stem: str) -> dict[str, ExerciseText]:
     return {cell.title: _exercise_text(cell, stem, root) for cell in included}
 
 
-def _outline(root: Path, stem: str) -> list[SourceCell]:
+def _outline(root: Path, stem: str) -> Cells:
     """The cells of a lesson's solution source, and an [exercise] for each that the lesson alone names.
 
     It stands before the next exercise that the source includes, or else before its last cell of code.
@@ -163,9 +166,7 @@ def exercise_notebook(root: Path, stem: str, numbers: Mapping[str, Mapping]) -> 
     return solution_and_exercise(solved_cells(root, stem, exercises), stem, exercises)[1]
 
 
-def solved_cells(
-    root: Path, stem: str, exercises: Mapping[str, ExerciseText] | None = None
-) -> list[SourceCell]:
+def solved_cells(root: Path, stem: str, exercises: Mapping[str, ExerciseText] | None = None) -> Cells:
     """All cells of a lesson's solved notebook: its own, and those of the exercises that it includes."""
     exercises = exercises or exercises_of(root, stem)
     cells = []
@@ -176,10 +177,12 @@ def solved_cells(
     return cells
 
 
-def _cells(source: Path, root: Path) -> list[SourceCell]:
+def _cells(source: Path, root: Path) -> Cells:
     """The cells of a source text; none where there is no such file."""
     where = source.relative_to(root).as_posix()
-    return parse(source.read_text(encoding="utf-8"), where) if source.exists() else []
+    if source.exists():
+        return parse(source.read_text(encoding="utf-8"), where)
+    return []
 
 
 def _exercise_text(cell: SourceCell, stem: str, root: Path) -> ExerciseText:
@@ -190,7 +193,7 @@ def _exercise_text(cell: SourceCell, stem: str, root: Path) -> ExerciseText:
     return read_exercise(path.read_text(encoding="utf-8"), where, cell.title)
 
 
-def derived(root: Path = ROOT) -> tuple[dict[Path, bytes], list[SourceError]]:
+def derived(root: Path = ROOT) -> tuple[Files, list[SourceError]]:
     """{path: its bytes} of every derived file, and the errors of sources that cannot be built."""
     texts = _drawing_files(root)
     errors = []
@@ -202,14 +205,16 @@ def derived(root: Path = ROOT) -> tuple[dict[Path, bytes], list[SourceError]]:
     return (texts if errors else texts | _tables(root, texts)), errors
 
 
-def _tables(root: Path, texts: Mapping[Path, bytes]) -> dict[Path, bytes]:
+def _tables(root: Path, texts: Mapping[Path, bytes]) -> Files:
     """Pages with tables of the lessons, made by docs/tables.py from the answers that were packed just now."""
     packed = {path.stem: unpack(data) for path, data in texts.items() if path.suffix == ".answers"}
     script = root / "docs/tables.py"
-    return _loaded(script, "docs_tables").pages(root, packed) if script.exists() else {}
+    if script.exists():
+        return _loaded(script, "docs_tables").pages(root, packed)
+    return {}
 
 
-def _drawing_files(root: Path) -> dict[Path, bytes]:
+def _drawing_files(root: Path) -> Files:
     """The files of the drawings' folder; none without such a folder."""
     script = root / "drawings/__init__.py"
     files = _loaded(script, "drawings").files() if script.exists() else {}
@@ -226,7 +231,7 @@ def _loaded(script: Path, package: str) -> ModuleType:
     return module
 
 
-def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
+def _notebook_files(source: Path, root: Path) -> Files:
     stem = source.stem
     where = source.relative_to(root).as_posix()
     if not STEM.fullmatch(stem):
@@ -244,12 +249,12 @@ def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
     }
 
 
-def differences(files: dict[Path, bytes], root: Path = ROOT) -> dict[Path, str]:
+def differences(files: Files, root: Path = ROOT) -> dict[Path, str]:
     """{path: "missing" | "stale" | "stray"} of every derived file that is not what its source says."""
-    states = {path: "missing" for path in files if not path.exists()}
-    states |= {
-        path: "stale" for path, data in files.items() if path.exists() and not _same_content(path, data)
-    }
+    states = {path: "stale" if path.exists() else "missing" for path in files}
+    for path, data in files.items():
+        if path.exists() and _same_content(path, data):
+            del states[path]
     answers = current().answers_folder
     drawings = current().drawings_folder
     for pattern in (*NOTEBOOKS, f"{answers}/*.answers", f"{drawings}/*.svg", f"{drawings}/*.json"):
@@ -294,7 +299,7 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     return int(bool(left or errors))
 
 
-def packed_answer(cells: list[SourceCell], exercise: ExerciseText) -> ModelAnswer:
+def packed_answer(cells: Cells, exercise: ExerciseText) -> ModelAnswer:
     """The answer to an exercise, from the cells of its lesson's solved notebook and its text."""
     own = [cell for cell in exercise.cells if defines(cell) == exercise.name]
     if len(own) != 1:
@@ -315,9 +320,7 @@ def packed_answer(cells: list[SourceCell], exercise: ExerciseText) -> ModelAnswe
     )
 
 
-def _with_variant(
-    cells: list[SourceCell], exercise: ExerciseText, variant: Variant
-) -> tuple[list[SourceCell], ExerciseText]:
+def _with_variant(cells: Cells, exercise: ExerciseText, variant: Variant) -> tuple[Cells, ExerciseText]:
     """The cells of the lesson and the exercise, with a variant's numbers."""
     other = varied(exercise, variant)
     place = cells.index(exercise.cells[0])
@@ -328,15 +331,11 @@ def _dependencies(texts: list[str], place: int, programs: list[str]) -> str:
     """Imports, definitions and assignments of other cells whose names the programs use, directly or not."""
     bodies = [ast.parse(text).body for number, text in enumerate(texts) if number != place]
     statements = [statement for body in bodies for statement in body if isinstance(statement, GIVEN)]
-    names = {name for program in programs for name in _global_names(program)}
+    names = set().union(*map(_global_names, programs))
     chosen = set()
-    while new := {
-        number
-        for number, statement in enumerate(statements)
-        if number not in chosen and _bound_names(statement) & names
-    }:
+    while new := {n for n, s in enumerate(statements) if _bound_names(s) & names} - chosen:
         chosen |= new
-        names |= {name for number in new for name in _global_names(ast.unparse(statements[number]))}
+        names.update(*(_global_names(ast.unparse(statements[number])) for number in new))
     return "".join(f"{ast.unparse(statements[number])}\n" for number in sorted(chosen))
 
 

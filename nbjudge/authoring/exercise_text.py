@@ -164,7 +164,7 @@ def _variants(cell: SourceCell) -> list[Variant]:
     if not (numbers and any(place.search(new) for _, new in pairs)):
         raise cell.error(-1, f"a range has numbers in rising order, and an edit says {{{name}}}")
 
-    def at(number: int, text: str) -> str:
+    def at(number, text):
         return place.sub(lambda term: str(int(term[1] or 1) * number + int(term[2] or 0)), text)
 
     return [

@@ -69,14 +69,11 @@ def _cell(opening: str, lines: list[str], where: str, first: int) -> SourceCell:
         )
         raise SourceError(f"{where}:{first - 1}: {message}")
     prose = kind not in CODE
-    opened = first - 1
-    blank = lambda line: line.strip() in ("", "#" if prose else "")
-    while lines and blank(lines[0]):
-        lines = lines[1:]
-        first = first + 1
-    while lines and blank(lines[-1]):
-        lines = lines[:-1]
-    cell = SourceCell(kind, "\n".join(lines), where, first, title, opened, is_folded)
+    blank = ("", "#") if prose else ("",)
+    filled = [n for n, line in enumerate(lines) if line.strip() not in blank]
+    begin = min(filled, default=0)
+    lines = lines[begin : max(filled, default=-1) + 1]
+    cell = SourceCell(kind, "\n".join(lines), where, first + begin, title, first - 1, is_folded)
     if kind == INCLUDE and (lines or not title.isidentifier()):
         raise cell.error(-1, "[exercise] is followed by the exercise's name and by no text")
     if not lines and kind != INCLUDE:

@@ -19,11 +19,13 @@ NOT_FINITE = "returns NaN or infinity"
 BOOLS = bool, np.bool
 WHOLE = bool, int, np.bool, np.integer
 NUMERIC = bool, int, float, np.generic, np.ndarray
+Tolerance = float | None  # a relative error; None: by the dtype
+Difference = Wrong | None
 
 
 def first_difference(
-    got: object, want: object, axes: tuple | Mapping, what: object, tolerance: float | None
-) -> Wrong | None:
+    got: object, want: object, axes: tuple | Mapping, what: object, tolerance: Tolerance
+) -> Difference:
     """The first thing that is not as wanted, None if all agree. Parts of a tuple or dict are gone through
     in order."""
     if isinstance(want, tuple | list):
@@ -35,7 +37,7 @@ def first_difference(
     return _in_plain(got, want, str(what), tolerance)
 
 
-def same(got: object, want: object, tolerance: float | None) -> bool:
+def same(got: object, want: object, tolerance: Tolerance) -> bool:
     """Equal in structure, shape and value; dtypes may differ."""
     if type(got) is type(want) in (float, int) and got == want and got - got == 0:
         return True  # for speed: most numbers of a known mistake's results
@@ -85,9 +87,7 @@ def describe(value: object) -> str:
     return f"{article} {type(value).__name__}"
 
 
-def _in_sequence(
-    got: object, want: tuple, axes: object, what: object, tolerance: float | None
-) -> Wrong | None:
+def _in_sequence(got, want: tuple, axes, what, tolerance: Tolerance) -> Difference:
     names = what if isinstance(what, tuple | list) else [f"result {n}" for n in range(len(want))]
     of_numbers = not any(isinstance(part, np.ndarray | tuple | list | dict) for part in want)
     if of_numbers and isinstance(got, np.ndarray) and got.shape == (len(want),):
@@ -100,7 +100,7 @@ def _in_sequence(
     return _first_part(results, wanted, axes, tolerance)
 
 
-def _in_dict(got: object, want: dict, axes: object, what: object, tolerance: float | None) -> Wrong | None:
+def _in_dict(got, want: dict, axes, what, tolerance: Tolerance) -> Difference:
     if not isinstance(got, dict):
         keys = ", ".join(map(str, want))
         return Wrong(f"It returns {describe(got)}; a dict with {keys} is expected.", WRONG_TYPE)
@@ -111,7 +111,7 @@ def _in_dict(got: object, want: dict, axes: object, what: object, tolerance: flo
     return _first_part(got, want, axes, tolerance)
 
 
-def _first_part(got: dict, want: dict, axes: object, tolerance: float | None) -> Wrong | None:
+def _first_part(got: dict, want: dict, axes, tolerance: Tolerance) -> Difference:
     """The first difference of named parts, and which of the others are right."""
     parts = {name: first_difference(got[name], part, axes, name, tolerance) for name, part in want.items()}
     right = [str(name) for name, difference in parts.items() if difference is None]
@@ -130,7 +130,7 @@ def _first_part(got: dict, want: dict, axes: object, tolerance: float | None) ->
     return first
 
 
-def _other_part(got: object, want: dict, tolerance: float | None) -> object:
+def _other_part(got, want: dict, tolerance: Tolerance) -> object:
     """The name of the wanted part that a result holds in another's place; None if it agrees with no part.
 
     Whole numbers and single elements may agree by chance.
@@ -141,9 +141,7 @@ def _other_part(got: object, want: dict, tolerance: float | None) -> object:
     return next((name for name, part in want.items() if same(got, part, tolerance)), None)
 
 
-def _place_elsewhere(
-    got: object, want: object, others: dict, axes: object, tolerance: float | None
-) -> str | None:
+def _place_elsewhere(got, want, others: dict, axes, tolerance: Tolerance) -> str | None:
     """Where in other parts the first wrong number of an array stands; None unless that is one place."""
     if not isinstance(want, np.ndarray) or want.dtype.kind != "f" or not want.ndim:
         return None
@@ -167,12 +165,12 @@ def _place_elsewhere(
     return f"{name}, {description}" if description else str(name)
 
 
-def _axes_of(name: object, axes: tuple | Mapping) -> tuple:
+def _axes_of(name, axes: tuple | Mapping) -> tuple:
     """The names of the axes of one part of a result."""
     return axes.get(name, ()) if isinstance(axes, Mapping) else axes
 
 
-def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: float | None) -> Wrong | None:
+def _in_array(got, want: np.ndarray, axes: tuple, what: str, tolerance: Tolerance) -> Difference:
     if not isinstance(got, np.ndarray):
         message = f"{what} {verb(what, 'is')} {describe(got)} instead of an array of shape {want.shape}."
         return Wrong(message, WRONG_TYPE, _type_advice(got))
@@ -199,7 +197,7 @@ def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: 
     return Wrong(" ".join([f"{what} {place}.", *filter(None, patterns)]))
 
 
-def _in_plain(got: object, want: object, what: str, tolerance: float | None) -> Wrong | None:
+def _in_plain(got, want, what: str, tolerance: Tolerance) -> Difference:
     """Difference of a number, a text, a bool or None; None if they agree."""
     if not isinstance(got, _accepted(want)) or isinstance(got, BOOLS) > isinstance(want, BOOLS):
         expected = "nothing (None)" if want is None else f"the {type(want).__name__} that is expected"
@@ -240,7 +238,7 @@ def _overflow(got: np.ndarray, want: np.ndarray) -> str | None:
     return None
 
 
-def _accepted(want: object) -> tuple:
+def _accepted(want) -> tuple:
     """Types that may stand for a wanted value: NumPy's own numbers are what its functions return."""
     if isinstance(want, BOOLS):
         return BOOLS
@@ -251,7 +249,7 @@ def _accepted(want: object) -> tuple:
     return (type(want),)
 
 
-def _type_advice(got: object) -> str | None:
+def _type_advice(got) -> str | None:
     return "is a `return` missing?" if got is None else None
 
 
@@ -261,7 +259,7 @@ def _dtype_advice(got: np.ndarray, want: np.ndarray) -> str | None:
     return None
 
 
-def _limit(got: object, want: object, tolerance: float | None) -> float:
+def _limit(got, want, tolerance: Tolerance) -> float:
     """The relative error allowed: that of the coarser dtype, none at all for whole numbers."""
     if tolerance is not None:
         return tolerance

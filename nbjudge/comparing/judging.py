@@ -81,7 +81,7 @@ def _headline(crash: Stopped | None) -> str:
     return str(crash).partition("\n")[0] if crash else ""
 
 
-def _finite(result: object) -> object:
+def _finite(result) -> object:
     """The result with each array of floats split: its finite numbers, and where which others stand."""
     if isinstance(result, tuple | list):
         return tuple(map(_finite, result))

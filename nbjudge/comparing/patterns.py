@@ -67,7 +67,9 @@ def _factor(got: np.ndarray, want: np.ndarray, limit: float) -> str | None:
         return "Every number is 0." if not got.any() else None
     if abs(factor + 1) < 1e-4:
         return "Every number has the wrong sign."
-    return f"Every number is {factor:.4g} times the right one." if f"{factor:.4g}" != "1" else None
+    if f"{factor:.4g}" != "1":
+        return f"Every number is {factor:.4g} times the right one."
+    return None
 
 
 def _offset(got: np.ndarray, want: np.ndarray, limit: float) -> str | None:
@@ -120,12 +122,16 @@ def _right_parts(close: np.ndarray, axis: int, name: str) -> str | None:
     wrong_is_rarer = len(wrong) < len(places)
     start = "Wrong only" if wrong_is_rarer else "Right"
     listed = wrong if wrong_is_rarer else places
-    return f"{start} at {numbered(name, ', '.join(map(str, listed)))}." if len(listed) <= MOST else None
+    if len(listed) <= MOST:
+        return f"{start} at {numbered(name, ', '.join(map(str, listed)))}."
+    return None
 
 
 def numbered(name: str, number: object) -> str:
     """ "step 3", and "index 3 of axis 0" for an axis without a name."""
-    return f"{name} {number}" if not name[-1].isdigit() else f"index {number} of {name}"
+    if not name[-1].isdigit():
+        return f"{name} {number}"
+    return f"index {number} of {name}"
 
 
 def _noun(name: str) -> str:

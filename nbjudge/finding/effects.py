@@ -76,7 +76,9 @@ class Scope:
     @property
     def reads_at_most(self) -> set[str]:
         """What it reads, and what its texts name where `eval` or `globals` may read them."""
-        return self.reads | identifiers(self.texts) if REFLECTION & self.reads else self.reads
+        if REFLECTION & self.reads:
+            return self.reads | identifiers(self.texts)
+        return self.reads
 
     @cached_property
     def effects(self) -> list[tuple[str, Effect]]:

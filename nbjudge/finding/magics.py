@@ -7,6 +7,7 @@ The rules are those of IPython's input transformers; that both give the same nam
 
 import ast
 import re
+import warnings
 from itertools import groupby
 from textwrap import dedent
 
@@ -110,8 +111,8 @@ def unfolded(text: str) -> str:
     if not TELLS.search(text):
         return text
     try:
-        body = compile(text, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        body = statements(text)
+    except SyntaxError:
         return text
     lines = text.split("\n")
     for statement in reversed(body):
@@ -120,6 +121,16 @@ def unfolded(text: str) -> str:
         if code is not None and is_alone:
             lines[statement.lineno - 1 : statement.end_lineno] = code.strip("\n").split("\n")
     return "\n".join(lines)
+
+
+def statements(text: str) -> list[ast.stmt]:
+    """The statements of a cell. Raises SyntaxError, also for what is nested too deeply."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an invalid escape in a learner's text is not ours to report
+        try:
+            return compile(text, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).body
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise SyntaxError(str(error) or "this cell is nested too deeply") from None
 
 
 def _told(statement: ast.stmt) -> str | None:
@@ -178,7 +189,9 @@ def _plain(line: str) -> str:
         indent, magic, rest = setting.groups()
         return f"{indent}get_ipython().run_line_magic({magic!r}, {rest!r})"
     indent = line[: len(line) - len(line.lstrip())]
-    return f"{indent}{('pass' if indent else '')}" if LINE_MAGIC.search(line) else line
+    if LINE_MAGIC.search(line):
+        return f"{indent}{('pass' if indent else '')}"
+    return line
 
 
 def _statement_end(text: str, begin: int) -> int:

@@ -31,6 +31,7 @@ SHOWING = {  # packages that draw and print, beside the course's own
 }
 CHANGING = {"next", "map", "filter", "exec", "eval"}
 BUILTINS = {*dir(builtins), "display"}
+Changes = tuple[set[str], set[str]]  # names that are bound, names whose objects may be changed
 
 
 class Names:
@@ -68,7 +69,7 @@ class Names:
         """The names of all imports or definitions, and other names of the same."""
         plain = ast.Name, ast.Attribute, ast.IfExp
 
-        def belongs(site: Binding, known: set[str]) -> bool:
+        def belongs(site, known):
             if site.kind == "value" and isinstance(site.source, plain):
                 return set() < roots(site.source) <= known
             return site.kind == kind
@@ -84,7 +85,7 @@ class Names:
     def showing(self) -> set[str]:
         """Names of what only shows: modules that draw and print, and what comes from them."""
 
-        def shows(site: Binding, known: set[str]) -> bool:
+        def shows(site, known):
             if site.kind not in ("value", "part") or site.source is None:
                 return site.source in SHOWING or site.source in current().packages
             reached = roots(site.source)
@@ -123,7 +124,7 @@ class Names:
         return functions
 
     @cached_property
-    def does(self) -> dict[str, tuple[set[str], set[str]]]:
+    def does(self) -> dict[str, Changes]:
         """A function: (names that a call binds, names whose objects it may change), by what it calls, too."""
         calls = {}
         for name, effects in self.effects.items():
@@ -159,7 +160,7 @@ class Names:
         """The functions that may run where these names are mentioned."""
         return set().union(*(self.functions[name] for name in mentioned if name in self.functions))
 
-    def _done_by(self, effects: Iterable[Effect]) -> tuple[set[str], set[str]]:
+    def _done_by(self, effects: Iterable[Effect]) -> Changes:
         """(names that are bound, names whose objects may be changed), but for what is called."""
         calls = [call for effect in effects for call in effect.calls]
         written = set().union(*(effect.stores for effect in effects))
@@ -190,6 +191,6 @@ class Names:
         return bool(REFLECTION & call.through)
 
 
-def _united(pairs: Iterable[tuple[set[str], set[str]]]) -> tuple[set[str], set[str]]:
+def _united(pairs: Iterable[Changes]) -> Changes:
     binds, changes = zip(*pairs, strict=True)
     return set().union(*binds), set().union(*changes)

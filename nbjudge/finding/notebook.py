@@ -108,12 +108,15 @@ class CellStatement(NamedTuple):
         return bool(own) and not self.is_stub
 
 
-class Places(NamedTuple):
-    """The statements behind names, by their numbers: {name: [number, ...]}."""
+Index = dict[str, list[int]]  # {name: [number of a statement, ...]}
 
-    binding: dict[str, list[int]]
-    storing: dict[str, list[int]]  # into an object, through this name of it
-    calling: dict[str, list[int]]  # what may change it
+
+class Places(NamedTuple):
+    """The statements behind names, by their numbers."""
+
+    binding: Index
+    storing: Index  # into an object, through this name of it
+    calling: Index  # what may change it
 
 
 class Notebook:
@@ -347,7 +350,7 @@ class Notebook:
         modules = (names & self.meanings.modules) - self.meanings.showing
         modules |= SETTINGS & self.meanings.modules
 
-        def is_setting(statement: CellStatement) -> bool:
+        def is_setting(statement):
             if not isinstance(statement.tree, ast.Expr):
                 return False
             reads = {name for name in statement.scope.reads if name[0] != "."}
@@ -369,7 +372,9 @@ class Notebook:
             return Stopped(Status.not_attempted, f"{name} still raises NotImplementedError.")
         definitions = {n for s in self.statements if isinstance(s.tree, DEFINITIONS) for n in s.gives}
         near = get_close_matches(name, sorted(definitions - exercise_names()), 1, 0.6)
-        remedy = f"The notebook defines {near[0]}; was that meant?" if near else "Its cell is missing."
+        remedy = "Its cell is missing."
+        if near:
+            remedy = f"The notebook defines {near[0]}; was that meant?"
         return Stopped(Status.not_attempted, f"No function is called {name}. {remedy}")
 
 

@@ -95,7 +95,7 @@ def _refuse_what_is_no_file(path: Path, state: os.stat_result) -> None:
         raise Unusable(f"{path} is larger than {LARGEST >> 20} MiB. Clear its outputs and save it again.")
 
 
-def _reduced(path: Path, book: object) -> str:
+def _reduced(path: Path, book) -> str:
     """The same notebook with nothing in its cells but what is read of them."""
     command = [sys.executable, "-I", "-S", "-c", READER, str(MEMORY)]
     try:

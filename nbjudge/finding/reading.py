@@ -9,7 +9,6 @@ import ast
 import json
 import re
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -157,7 +156,7 @@ def parse(number: int, text: str) -> CodeCell:
 
 
 def _cell(number: int, text: str) -> CodeCell:
-    statements = _statements(text)
+    statements = magics.statements(text)
     ends = [statement.end_lineno for statement in statements if isinstance(statement, ast.Raise)]
     shows = bool(statements) and isinstance(statements[-1], ast.Expr) and not _is_silent(text, statements[-1])
     return CodeCell(number, text, statements, ran_to=min(ends, default=None), shows=shows)
@@ -167,15 +166,6 @@ def _is_silent(text: str, last: ast.stmt) -> bool:
     """Whether a semicolon behind the last statement of a cell keeps its value from being displayed."""
     line = text.split("\n")[last.end_lineno - 1].encode(errors="surrogatepass")
     return line[last.end_col_offset :].lstrip().startswith(b";")
-
-
-def _statements(text: str) -> list[ast.stmt]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an invalid escape in a learner's text is not ours to report
-        try:
-            return compile(text, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).body
-        except (ValueError, RecursionError, MemoryError) as error:
-            raise SyntaxError(str(error) or "this cell is nested too deeply") from None
 
 
 def _source(cell: dict) -> str:

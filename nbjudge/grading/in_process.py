@@ -51,7 +51,7 @@ class InProcess:
         self.seconds = self.left = seconds
         self.earlier = calls.Earlier()
 
-    def __call__(self, *arguments: object, **keywords: object) -> object:
+    def __call__(self, *arguments, **keywords) -> object:
         conversation = Conversation(self.name)
         module = None if self.is_own else course_module(self.function)
         if module:  # grading refuses it, so a check must not accept it

@@ -134,7 +134,7 @@ def describe_case(exercise: Exercise, case: tuple) -> str:
     return ""
 
 
-def _is_short(part: object) -> bool:
+def _is_short(part) -> bool:
     """Whether a part of a case can be shown as it is: a number, a text, sizes, or numbers by name."""
     if isinstance(part, dict):
         return all(isinstance(number, int | float) for number in part.values())

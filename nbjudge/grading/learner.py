@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from nbjudge import progress_file
 from nbjudge.comparing.judging import Transcript
@@ -20,7 +21,7 @@ from nbjudge.grading.judge import verdict as outcome_of
 from nbjudge.grading.output import limited_output
 from nbjudge.grading.own_answer import OwnAnswer, offer, solved_notebook
 from nbjudge.progress_file import ProgressEntry
-from nbjudge.verdict import OTHERWISE, SIGNS, Status, Stopped, Verdict
+from nbjudge.verdict import Status, Stopped, Verdict
 
 _passed: dict[str, OwnAnswer] = {}  # in this kernel: what goes with the function that passed its last check
 _calls: dict[str, object] = {}  # in this kernel: a call of the last check, for `replay`
@@ -79,7 +80,7 @@ def _tell_early(name: str, transcript: Transcript) -> Callable[[], None]:
     """A function for a check to call: it prints the first difference once, if the check takes long."""
     begin = time.monotonic()
 
-    def tell() -> None:
+    def tell():
         if transcript.first and time.monotonic() - begin > PATIENCE:
             transcript.tell = lambda: None
             print(f"{name} is not right yet, and the check still runs. {transcript.first.message}")
@@ -163,7 +164,7 @@ def progress(lesson: str | None = None) -> "Overview":
     return Overview(progress_file.entries(), [lesson] if lesson else list(current().lessons))
 
 
-def _exercise(function: object, verb: str, numbers: dict | None = None) -> tuple[str, Exercise]:
+def _exercise(function, verb: str, numbers: dict | None = None) -> tuple[str, Exercise]:
     """(lesson, exercise) of a learner's function, in the variant that the notebook named last."""
     if isinstance(function, str):
         raise TypeError(f"{verb} takes the function itself: {verb}({function}), without quotes.")
@@ -180,11 +181,10 @@ def _exercise(function: object, verb: str, numbers: dict | None = None) -> tuple
     from nbjudge import variants  # which imports this package
 
     lesson, exercise = current().find(name)
+    exercise = variants.at_numbers(exercise, numbers or _numbers.get(exercise.name, {}))
     if numbers:
-        exercise = variants.at_numbers(exercise, numbers)
         _numbers[exercise.name] = numbers
-        return lesson, exercise
-    return lesson, variants.at_numbers(exercise, _numbers.get(exercise.name, {}))
+    return lesson, exercise
 
 
 def _exercise_name(function: Callable) -> str | None:
@@ -198,6 +198,16 @@ def _code(function: Callable) -> object:
     return getattr(function, "__code__", function)
 
 
+class ExerciseProgress(NamedTuple):
+    """What is known of one exercise."""
+
+    lesson: str
+    name: str
+    status: Status
+    points: int
+    possible: int
+
+
 class Overview:
     """The exercises of some lessons with what is known of each."""
 
@@ -207,8 +217,8 @@ class Overview:
     def __str__(self) -> str:
         wide = [max((len(row[k]) for row in self.rows), default=0) + 2 for k in (0, 1)]
         lines = [
-            f"{sign} {word:14}{lesson:{wide[0]}}{name:{wide[1]}}{points}"
-            for lesson, name, sign, word, points in self.rows
+            f"{row.status.shown:16}{row.lesson:{wide[0]}}{row.name:{wide[1]}}{row.points} of {row.possible}"
+            for row in self.rows
         ]
         return "\n".join([*lines, self.total()])
 
@@ -216,26 +226,36 @@ class Overview:
 
     def total(self) -> str:
         """'2 of 3 exercises passed, 3 of 6 points.'"""
-        passed = sum(sign == SIGNS[Status.passed] for _, _, sign, _, _ in self.rows)
-        earned, possible = (sum(int(row[-1].split(" of ")[n]) for row in self.rows) for n in (0, 1))
+        passed = sum(row.status is Status.passed for row in self.rows)
+        earned = sum(row.points for row in self.rows)
+        possible = sum(row.possible for row in self.rows)
         return f"{passed} of {len(self.rows)} exercises passed, {earned} of {possible} points."
 
     def _repr_html_(self) -> str:
-        titles = ("verdict", "lesson", "exercise", "points")
-        rows = [(f"{sign} {word}", lesson, name, points) for lesson, name, sign, word, points in self.rows]
-        shown = [0, 2, 3] if len({row[1] for row in rows}) == 1 else range(4)  # one lesson needs no column
+        rows = [
+            {
+                "verdict": row.status.shown,
+                "lesson": row.lesson,
+                "exercise": row.name,
+                "points": f"{row.points} of {row.possible}",
+            }
+            for row in self.rows
+        ]
+        titles = ["verdict", "lesson", "exercise", "points"]
+        if len({row.lesson for row in self.rows}) == 1:
+            titles.remove("lesson")  # one lesson needs no column
 
-        def cells(tag, row):
-            return "".join(f"<{tag} style='text-align:left'>{html.escape(row[k])}</{tag}>" for k in shown)
+        def cells(tag, texts):
+            return "".join(f"<{tag} style='text-align:left'>{html.escape(text)}</{tag}>" for text in texts)
 
+        body = "".join(f"<tr>{cells('td', map(row.get, titles))}</tr>" for row in rows)
         head = cells("th", titles)
-        body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{self.total()}</p>"
 
 
-def _rows(lesson: str, entries: Mapping[str, ProgressEntry]) -> Iterator[tuple[str, str, str, str, str]]:
+def _rows(lesson: str, entries: Mapping[str, ProgressEntry]) -> Iterator[ExerciseProgress]:
+    unknown = ProgressEntry(Status.not_attempted, None, False, 0, 0)
     for name, possible in current().catalogue(lesson).items():
-        entry = entries.get(name)
-        status = Status.passed if entry and entry.passed else entry.status if entry else Status.not_attempted
-        points = f"{min(entry.points, possible) if entry else 0} of {possible}"
-        yield lesson, name, SIGNS.get(status, OTHERWISE[0]), status.replace("_", " "), points
+        entry = entries.get(name, unknown)
+        status = Status.passed if entry.passed else entry.status
+        yield ExerciseProgress(lesson, name, status, min(entry.points, possible), possible)

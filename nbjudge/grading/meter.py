@@ -15,6 +15,8 @@ from types import FrameType, FunctionType, ModuleType
 
 import numpy as np
 
+from nbjudge.running.inside.wire import mapped
+
 OPERATIONS = "array operation"
 BYTES = "byte of arrays read or written"
 ROUNDS = "round of Python loops and functions"
@@ -27,13 +29,13 @@ class CountingArray(np.ndarray):
 
     costs: Counter[str] = Counter()  # noqa: RUF012  of the call that runs, for all arrays
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> object:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs, **options) -> object:
         plain = plain_arrays(inputs)
         result = getattr(ufunc, method)(*plain, **plain_arrays(options))
         _count(plain, result)
         return counting(result)
 
-    def __array_function__(self, function: Callable, types: object, inputs: tuple, options: dict) -> object:
+    def __array_function__(self, function: Callable, types, inputs: tuple, options: dict) -> object:
         before = self.costs[OPERATIONS]
         result = super().__array_function__(function, types, inputs, options)
         # zeros_like reads a shape alone; a.reshape() counts nothing either
@@ -46,7 +48,7 @@ class CountingArray(np.ndarray):
 def _counting_method(name: str) -> Callable:
     """A method of arrays that passes by both of the above."""
 
-    def method(self: CountingArray, *inputs: object, **options: object) -> object:
+    def method(self, *inputs, **options):
         result = getattr(np.asarray(self), name)(*plain_arrays(inputs), **plain_arrays(options))
         if _is_computed(result, (self, *inputs)):
             _count((self, *inputs), result)
@@ -62,14 +64,14 @@ for name in METHODS:
 class CountingFunctions:
     """NumPy, a module or a function of it: what it returns are counting arrays."""
 
-    def __init__(self, original: object):
+    def __init__(self, original):
         self._original = original
 
     def __getattr__(self, name: str) -> object:
         part = getattr(self._original, name)
         return CountingFunctions(part) if _is_of_numpy(part) else part
 
-    def __call__(self, *inputs: object, **options: object) -> object:
+    def __call__(self, *inputs, **options) -> object:
         return counting(self._original(*counting(inputs), **counting(options)))
 
 
@@ -80,7 +82,7 @@ class Meter:
         self.function = function
         self.costs: Counter[str] = Counter()
 
-    def __call__(self, *inputs: object, **options: object) -> object:
+    def __call__(self, *inputs, **options) -> object:
         with counting_program(getattr(self.function, "__globals__", {})) as costs:
             result = self.function(*map(_counting_calls, counting(inputs)), **counting(options))
         costs[ROUNDS] = costs.pop(ROUNDS, 1) - 1  # without the call itself
@@ -110,7 +112,7 @@ def counting_program(names: dict[str, object]) -> Iterator[Counter]:
         names.update(before)
 
 
-def _trace_call(names: dict, costs: Counter, frame: FrameType, event: str, _: object) -> Callable | None:
+def _trace_call(names: dict, costs: Counter, frame: FrameType, event: str, _) -> Callable | None:
     """Counts calls of functions and, by jumps back, rounds of their loops."""
     if frame.f_globals is not names:
         return None
@@ -118,7 +120,7 @@ def _trace_call(names: dict, costs: Counter, frame: FrameType, event: str, _: ob
     last = sys.maxsize if frame.f_trace else 0, None  # a generator that goes on begins a round
     costs[ROUNDS] += code.co_name not in INLINED and not code.co_flags & CO_GENERATOR
 
-    def trace_line(frame: FrameType, event: str, _: object) -> Callable:
+    def trace_line(frame, event, _):
         nonlocal last
         is_back = frame.f_lasti < last[0] or frame.f_lineno == last[1]  # a loop may have one line
         costs[ROUNDS] += event == "line" and is_back
@@ -138,43 +140,37 @@ def plain_arrays(part: object) -> object:
     return _with_arrays(part, np.asarray)
 
 
-def _with_arrays(part: object, change: Callable) -> object:
-    if isinstance(part, np.ndarray):
-        return change(part)
-    if type(part) in (tuple, list):
-        return type(part)(_with_arrays(element, change) for element in part)
-    if type(part) is dict:
-        return {key: _with_arrays(element, change) for key, element in part.items()}
-    return part
+def _with_arrays(part, change: Callable) -> object:
+    return mapped(part, lambda leaf: change(leaf) if isinstance(leaf, np.ndarray) else leaf)
 
 
-def _arrays(part: object) -> list[np.ndarray]:
-    arrays: list[np.ndarray] = []
+def _arrays(part) -> list[np.ndarray]:
+    arrays = []
     _with_arrays(part, arrays.append)
     return arrays
 
 
-def _is_computed(result: object, inputs: tuple) -> bool:
+def _is_computed(result, inputs: tuple) -> bool:
     """Whether it is a number or holds an array of its own, no view of the inputs."""
     sources = _arrays(inputs)
     views = (any(np.may_share_memory(part, array) for array in sources) for part in _arrays(result))
     return isinstance(result, np.generic) or not all(views)
 
 
-def _counting_calls(part: object) -> object:
+def _counting_calls(part) -> object:
     """A function whose calls count, and whose results are counting arrays; anything else as it is."""
     if not isinstance(part, FunctionType):
         return part
 
     @wraps(part)
-    def counted(*inputs: object, **options: object) -> object:
+    def counted(*inputs, **options):
         CountingArray.costs[f"call of {part.__name__}"] += 1
         return counting(part(*plain_arrays(inputs), **plain_arrays(options)))
 
     return counted
 
 
-def _is_of_numpy(part: object) -> bool:
+def _is_of_numpy(part) -> bool:
     """Whether it is NumPy, a module of it or a function from it, and no class."""
     if isinstance(part, ModuleType):
         return part.__name__.partition(".")[0] == "numpy"
@@ -183,7 +179,7 @@ def _is_of_numpy(part: object) -> bool:
     return of_numpy and callable(part) and not isinstance(part, type)
 
 
-def _count(inputs: tuple, result: object) -> None:
+def _count(inputs: tuple, result) -> None:
     """Add one operation."""
     CountingArray.costs[OPERATIONS] += 1
     CountingArray.costs[BYTES] += sum(array.nbytes for array in _arrays((inputs, result)))

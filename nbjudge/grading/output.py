@@ -48,7 +48,7 @@ def limited_output(displays: int = DISPLAYS) -> Iterator[None]:
     show = getattr(publisher, "publish", None)
     room = [displays]
 
-    def publish(data: dict, *arguments: object, **keywords: object) -> None:
+    def publish(data, *arguments, **keywords):
         parts = (part if isinstance(part, str | bytes) else repr(part) for part in data.values())
         room[0] -= sum(map(len, parts))
         if room[0] >= 0:
@@ -70,7 +70,7 @@ def limited_output(displays: int = DISPLAYS) -> Iterator[None]:
 
 
 @contextmanager
-def _with_method(holder: object, name: str, method: Callable) -> Iterator[None]:
+def _with_method(holder, name: str, method: Callable) -> Iterator[None]:
     """Inside, the object has this method of its own; one that takes none keeps its class's."""
     with suppress(AttributeError):
         setattr(holder, name, method)

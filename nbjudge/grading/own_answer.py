@@ -31,7 +31,9 @@ IN_TWO_COLUMNS = "display:flex;flex-wrap:wrap;gap:1em"
 def solved_notebook(lesson: str) -> Path | None:
     """The notebook with the lesson's solutions, below the course's folder; None where it is not there."""
     path = Path("solutions", f"{current().lessons[lesson]}.ipynb")
-    return path if (ROOT / path).is_file() and not os.environ.get(GRADED) else None
+    if (ROOT / path).is_file() and not os.environ.get(GRADED):
+        return path
+    return None
 
 
 class OwnAnswer:
@@ -95,7 +97,9 @@ def offer(word: str, name: str) -> str:
     """A call that a learner can copy; with its import where the notebook has not made it."""
     package = current().name
     is_there = getattr(sys.modules["__main__"], word, None) is getattr(sys.modules.get(package), word, word)
-    return f"{word}({name})" if is_there else f"from {package} import {word}; {word}({name})"
+    if is_there:
+        return f"{word}({name})"
+    return f"from {package} import {word}; {word}({name})"
 
 
 def source_of(function: Callable) -> str:

@@ -10,7 +10,7 @@ import atexit
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -40,18 +40,11 @@ class ControlGroup:
 
     def is_empty(self) -> bool:
         """Have all its processes ended, at once or after a while?"""
-        until = time.monotonic() + PATIENCE
-        while _text(self.folder / "cgroup.procs").strip():
-            if time.monotonic() > until:
-                return False
-            time.sleep(0.01)
-        return True
+        return _is_soon(lambda: not _text(self.folder / "cgroup.procs").strip())
 
     def end(self) -> None:
         """Remove the group, whose processes have ended or are ending."""
-        until = time.monotonic() + PATIENCE
-        while not _is_removed(self.folder) and time.monotonic() < until:
-            time.sleep(0.01)
+        _is_soon(lambda: _is_removed(self.folder))
 
 
 def make(memory: int, tasks: int) -> ControlGroup | None:
@@ -126,6 +119,15 @@ def _abandoned(place: Path) -> Iterator[Path]:
         pid = folder.name.split("-")[1]
         if pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
             yield folder
+
+
+def _is_soon(condition: Callable[[], bool]) -> bool:
+    until = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 def _is_removed(folder: Path) -> bool:

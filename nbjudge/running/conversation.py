@@ -13,12 +13,11 @@ its type, and a frame that breaks the rules is a verdict on the answer, never an
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache
 from importlib.util import find_spec
-from types import CodeType
 
 import numpy as np
 
+from nbjudge.answers import load
 from nbjudge.comparing.differences import WRONG_TYPE
 from nbjudge.course import install_command
 from nbjudge.exercise import Code, Proxy, Wrong
@@ -65,7 +64,7 @@ class Conversation:
 
     def question(self, arguments: tuple, keywords: dict) -> bytes:
         """The frame that requests the answer's function(*arguments, **keywords)."""
-        value = self._sendable(arguments), self._sendable(keywords)
+        value = wire.mapped((arguments, keywords), self._sendable)
         attributes = map(_plain_attributes, self.functions)
         described = [[*pair] for pair in zip(self.names, attributes, strict=True)]
         return wire.pack(value, functions=described)
@@ -117,19 +116,15 @@ class Conversation:
         message = f"{self.name} disturbed the process it ran in: what it asks of the exercise cannot be read."
         raise Stopped(Status.crashed, message)
 
-    def _sendable(self, part: object) -> object:
+    def _sendable(self, part) -> object:
         if isinstance(part, Code):
-            return self._offered(part.name, self._loaded(part))
+            return self._offered(part.name, load(part, self._sources))
         if isinstance(part, Proxy):
             if part.source not in self._shells:
                 self._shells.add(part.source)
                 for name, function in part.services.items():
                     self._offered(name, function)
             return wire.Program(part.source, part.name)
-        if type(part) in (tuple, list):
-            return type(part)(map(self._sendable, part))
-        if type(part) is dict:
-            return {key: self._sendable(value) for key, value in part.items()}
         return part
 
     def _offered(self, name: str, function: Callable) -> wire.Program:
@@ -138,29 +133,17 @@ class Conversation:
         self.functions.append(function)
         return wire.Program("", str(len(self.functions) - 1))
 
-    def _loaded(self, code: Code) -> Callable:
-        if code.source not in self._sources:
-            trace = [] if code.trace is None else code.trace
-            self._sources[code.source] = {"np": np, "Wrong": Wrong, "trace": trace}
-            exec(_compiled(code.source), self._sources[code.source])
-        return self._sources[code.source][code.name]
-
 
 def _plain_attributes(function: Callable) -> dict[str, int | float | str]:
     """The attributes that an answer may read of a function of the judge: numbers and texts."""
     return {name: part for name, part in vars(function).items() if isinstance(part, int | float | str)}
 
 
-@lru_cache(maxsize=256)
-def _compiled(source: str) -> CodeType:
-    return compile(source, "<string>", "exec")
-
-
 def _refused(wrong: Wrong) -> bytes:
     return wire.pack(None, kind="wrong", said=[wrong.message, wrong.misconception, wrong.next_step])
 
 
-def _numbers(part: object) -> int:
+def _numbers(part) -> int:
     """How many numbers and texts a value holds."""
     if isinstance(part, np.ndarray):
         return part.size

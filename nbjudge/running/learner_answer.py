@@ -74,6 +74,8 @@ def _looks(node: ast.AST) -> bool:
         return node.attr in ATTRIBUTES
     if isinstance(node, ast.Call):
         return getattr(node.func, "id", None) in CALLS
-    modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+    modules = []
+    if isinstance(node, ast.Import):
+        modules = [alias.name for alias in node.names]
     modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
     return any(module.partition(".")[0] in MODULES for module in modules)

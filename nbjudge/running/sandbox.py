@@ -138,27 +138,25 @@ def _why_not_bubblewrap() -> str:
     """Empty where bubblewrap works; tried, because it may be there and not be allowed."""
     if not shutil.which("bwrap"):
         return "bubblewrap is not installed"
-    see_numpy = f"import sys; sys.path.append({str(_packages())!r}); import numpy"
-    command = [*_bubblewrap(), *_python(see_numpy)]
-    try:
-        trial = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TRIAL)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return printable(f"bubblewrap does not work here: {error}", 200)
-    if trial.returncode == 0:
-        return ""
-    return printable(f"bubblewrap does not work here: {trial.stderr.strip()}", 200)
+    fault = _trial([], f"import sys; sys.path.append({str(_packages())!r}); import numpy")
+    return "" if fault is None else printable(f"bubblewrap does not work here: {fault}", 200)
 
 
 @cache
 def _no_namespaces() -> list[str]:
     """Options that let nothing inside make a user namespace, where this bubblewrap and kernel have them."""
     options = ["--disable-userns"]
-    command = [*_bubblewrap(), *options, *_python("pass")]
+    return options if _trial(options, "pass") is None else []
+
+
+def _trial(options: list[str], program: str) -> str | None:
+    """What goes wrong with a program under bubblewrap; None where it runs."""
+    command = [*_bubblewrap(), *options, *_python(program)]
     try:
-        works = subprocess.run(command, capture_output=True, timeout=TRIAL).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return options if works else []
+        trial = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TRIAL)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return trial.stderr.strip() if trial.returncode else None
 
 
 def _python(program: str = START) -> list[str]:

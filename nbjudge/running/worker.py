@@ -74,10 +74,10 @@ class Worker:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, *exception) -> None:
         self._stack.close()
 
-    def __call__(self, *arguments: object, **keywords: object) -> object:
+    def __call__(self, *arguments, **keywords) -> object:
         conversation = Conversation(self.name)
         frame = self._exchange(conversation.question(arguments, keywords))
         while conversation.is_request(frame):

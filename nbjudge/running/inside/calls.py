@@ -89,7 +89,7 @@ class Earlier:
         return is_overwritten
 
 
-def _bytes_that_change(part: object) -> int:
+def _bytes_that_change(part) -> int:
     """Bytes, more or less, of the arrays, lists and dicts in a result."""
     if isinstance(part, np.ndarray):
         return part.nbytes
@@ -102,7 +102,7 @@ def _bytes_that_change(part: object) -> int:
     return sum(8 + _bytes_that_change(element) for element in part)
 
 
-def _digest(result: object) -> bytes:
+def _digest(result) -> bytes:
     """A digest of what stands in a result."""
     digest = hashlib.blake2b(digest_size=16)
     for part in _arrays(result):
@@ -141,13 +141,12 @@ class Programs:
 
     def ready(self, part: object) -> object:
         """The arguments with each Program turned into what it stands for."""
-        if isinstance(part, wire.Program):
-            return self._loaded(part) if part.source else self.functions[int(part.name)]
-        if isinstance(part, tuple | list):
-            return type(part)(map(self.ready, part))
-        if isinstance(part, dict):
-            return {key: self.ready(value) for key, value in part.items()}
-        return part
+        return wire.mapped(part, self._ready)
+
+    def _ready(self, part) -> object:
+        if not isinstance(part, wire.Program):
+            return part
+        return self._loaded(part) if part.source else self.functions[int(part.name)]
 
     def _loaded(self, program: wire.Program) -> object:
         if program.source not in self.globals:
@@ -173,7 +172,7 @@ def _of_the_judge(
 ) -> Callable[..., object]:
     """A function that runs in the judge's process: here are its name and its plain attributes only."""
 
-    def function(*arguments: object, **keywords: object) -> object:
+    def function(*arguments, **keywords):
         try:
             request = wire.pack((arguments, keywords), kind="call", number=number)
         except wire.Unsuitable as unsuitable:
@@ -195,7 +194,7 @@ def _bytes(arguments: tuple, keywords: dict) -> list[bytes]:
     return [b"".join(_arrays(part)) for part in (*arguments, *keywords.values())]
 
 
-def _arrays(part: object) -> Iterator[bytes]:
+def _arrays(part) -> Iterator[bytes]:
     if isinstance(part, np.ndarray):
         yield repr((part.shape, part.dtype)).encode() + part.tobytes()
     elif isinstance(part, tuple | list | dict):

@@ -50,7 +50,7 @@ def install(hidden: list[str], own: Own) -> None:
     decode = os.fsdecode
     reasons = {event: what for what, events in REFUSED.items() for event in events}
 
-    def refuse(event: str, arguments: tuple) -> None:
+    def refuse(event, arguments):
         if event in reasons:
             raise Forbidden(f"An answer may not use {reasons[event]}.")
         if event in READS and isinstance(arguments[0], str | bytes | os.PathLike):

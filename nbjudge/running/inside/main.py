@@ -50,7 +50,7 @@ def main(settings: str) -> None:
 
     turns = Lock()  # an answer may call from several threads
 
-    def exchange(frame: bytes) -> bytes:
+    def exchange(frame):
         with turns:
             wire.write(answer, frame)
             return wire.read(ask)

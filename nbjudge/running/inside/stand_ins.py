@@ -36,7 +36,7 @@ def _keep_no_code(caching: ModuleType) -> None:
 
 
 def _wake_by_a_pipe(selector_events: ModuleType) -> None:
-    def make(loop: object) -> None:
+    def make(loop):
         loop._ssock, loop._csock = map(PipeEnd, os.pipe())
         loop._internal_fds += 1
         loop._add_reader(loop._ssock.fileno(), loop._read_from_self)

@@ -98,7 +98,7 @@ def _steps(machine: str) -> list[tuple[int, int, int, int]]:
         places[name] = len(steps)
         steps = steps + part
 
-    def jump(place: int, name: str) -> int:
+    def jump(place, name):
         return places[name] - place - 1 if name else 0
 
     return [(code, jump(k, yes), jump(k, no), value) for k, (code, value, yes, no) in enumerate(steps)]

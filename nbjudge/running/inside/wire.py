@@ -14,6 +14,7 @@ import os
 import re
 import struct
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -98,6 +99,15 @@ def lengths(frame: bytes) -> tuple[int, int]:
     return header, buffers
 
 
+def mapped(part: object, change: Callable) -> object:
+    """The same lists, tuples and dicts, with all else in them changed."""
+    if type(part) in (tuple, list):
+        return type(part)(mapped(element, change) for element in part)
+    if type(part) is dict:
+        return {key: mapped(element, change) for key, element in part.items()}
+    return change(part)
+
+
 def write(fd: int, frame: bytes) -> None:
     """All of a frame."""
     view = memoryview(frame)
@@ -123,7 +133,7 @@ def _read_exactly(fd: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _describe(value: object, buffers: list[bytes], depth: int, parts: list[int]) -> list:
+def _describe(value, buffers: list[bytes], depth: int, parts: list[int]) -> list:
     """[kind, ...] of a value; the bytes of its arrays are appended to `buffers`.
 
     parts: how many have been described, and how many numbers in rows.
@@ -245,13 +255,13 @@ def _build(tree: list, buffers: _Reader, depth: int) -> object:
     raise Broken("no kind of value")
 
 
-def _text(value: object) -> str:
+def _text(value) -> str:
     if type(value) is not str:
         raise Broken("text expected")
     return value
 
 
-def _whole_number(value: object) -> int:
+def _whole_number(value) -> int:
     if len(_text(value)) > MAX_INT_BITS // 4 + 3:  # with its sign and 0x
         raise Broken("a number longer than pack writes it")
     return int(value, 16)
