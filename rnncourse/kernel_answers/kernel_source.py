@@ -207,20 +207,22 @@ def _imported(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str
         return
     module = statement.module or ""
     for alias in statement.names:
-        if module in ("rnnlab", "numba") and alias.name == "cuda":
-            yield alias.asname or "cuda", "cuda"
-        elif module == "numba.cuda" and alias.name in OF_CUDA:
-            yield alias.asname or alias.name, f"cuda.{alias.name}"
-        elif f"{module}.{alias.name}" in OF_THE_CPU:
-            yield alias.asname or alias.name, f"{module}.{alias.name}"
-        elif module == "math" and alias.name == "*":
-            yield from ((name, f"math.{name}") for name in OF_MATH)
-        elif not statement.level and alias.name in OF_MODULES.get(module, ()):
-            yield alias.asname or alias.name, f"{module}.{alias.name}"
-        elif module == "numpy" and alias.name != "*":
-            raise NoKernel(_whole_arrays(alias.name), statement, reaches=False)
+        name = alias.name
+        bound = alias.asname or name
+        path = f"{module}.{name}"
+        is_known = not statement.level and name in OF_MODULES.get(module, ())
+        if path in ("rnnlab.cuda", "numba.cuda"):
+            yield bound, "cuda"
+        elif module == "numba.cuda" and name in OF_CUDA:
+            yield bound, f"cuda.{name}"
+        elif module == "math" and name == "*":
+            yield from ((function, f"math.{function}") for function in OF_MATH)
+        elif path in OF_THE_CPU or is_known:
+            yield bound, path
+        elif module == "numpy" and name != "*":
+            raise NoKernel(_whole_arrays(name), statement, reaches=False)
         else:
-            raise NoKernel(f"import from {module or '.'} of {alias.name}", statement)
+            raise NoKernel(f"import from {module or '.'} of {name}", statement)
 
 
 def _whole_arrays(name: str) -> str:
@@ -342,7 +344,7 @@ def _hold_attribute(node: ast.Attribute, names: Names, tables: bool) -> None:
 
 
 def _hold_call(call: ast.Call, names: Names, own: set[str]) -> None:
-    path = path_of(call.func, names)
+    path = path_of(call.func, names) or ""
     if path == "cuda.const.array_like":
         outside = len(call.args) == 1 and isinstance(call.args[0], ast.Name) and call.args[0].id not in own
         if not outside or call.keywords:
@@ -352,9 +354,10 @@ def _hold_call(call: ast.Call, names: Names, own: set[str]) -> None:
             raise NoKernel(sentence, call, reaches=False)
     if path == "numpy.ndarray":  # a second view of memory
         raise NoKernel(_whole_arrays("ndarray"), call, reaches=False)
-    inputs = getattr(getattr(np, path[6:], None), "nin", None) if (path or "").startswith("numpy.") else None
+    name = path.removeprefix("numpy.")
+    inputs = getattr(getattr(np, name, None), "nin", None) if name != path else None
     if inputs is not None and (call.keywords or len(call.args) > inputs):
-        raise NoKernel(_whole_arrays(path[6:]), call, reaches=False)
+        raise NoKernel(_whole_arrays(name), call, reaches=False)
     if isinstance(call.func, ast.Name) and call.func.id == "print" and call.keywords:
         raise NoKernel("print with options", call, reaches=False)
 
