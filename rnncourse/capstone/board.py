@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from nbjudge import course
 from nbjudge.files import write_whole
+from nbjudge.finding.notebook import Notebook
 from nbjudge.printable import printable
 from nbjudge.running.learner_answer import LearnerAnswer, of_source
 from nbjudge.running.sandbox import Sandbox, choose
@@ -49,6 +50,11 @@ class Unusable(ValueError):
 def program_of(answer: LearnerAnswer) -> str:
     """The statements that a notebook's answer needs, as one program."""
     return "".join(f"{ast.unparse(statement)}\n" for *_, statement in answer.statements())
+
+
+def program_in(notebook: Path) -> str:
+    """The program of a notebook's answer.  Raises Stopped if there is none."""
+    return program_of(Notebook.read(notebook).answer(FUNCTION))
 
 
 def make_entry(name: str, program: str, box: Sandbox) -> BoardEntry:

@@ -58,12 +58,11 @@ def _board(chosen: argparse.Namespace) -> int:
 
 
 def _program_in(notebook: Path) -> str:
-    from nbjudge.finding.notebook import Notebook
     from nbjudge.verdict import Stopped
     from rnncourse.capstone import board
 
     try:
-        return board.program_of(Notebook.read(notebook).answer(board.FUNCTION))
+        return board.program_in(notebook)
     except Stopped as stopped:
         raise board.Unusable(f"{notebook}: {stopped}") from None
 

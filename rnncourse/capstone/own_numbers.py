@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from nbjudge import course
 from nbjudge.files import ROOT
-from nbjudge.finding.notebook import Notebook
 from rnncourse.capstone import board
 from rnncourse.capstone.launches import Problem
 from rnncourse.capstone.page import VERDICTS
@@ -80,7 +79,7 @@ def own_schedule(problem: Problem, notebook: Path | None = None) -> dict[str, Ca
     path = notebook or course_folder(ROOT) / "work" / "19_capstone.ipynb"
     try:
         names: dict[str, Callable] = {}
-        exec(board.program_of(Notebook.read(path).answer(board.FUNCTION)), names)
+        exec(board.program_in(path), names)
         own = names[board.FUNCTION]
         run_of(problem, own(*problem))
         return {"yours": own}

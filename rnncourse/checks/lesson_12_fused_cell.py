@@ -77,8 +77,9 @@ def check_lstm_pointwise_kernel(answer, submission, rng, B, H, block, largest):
     c = draw(B, H)
     results = f"sums: {WIDE}; c: {UNITS}; gates: {WIDE}; c_next: {UNITS}; h_next: {UNITS}"
 
-    def explain(name: str, place: tuple, surplus: float) -> str:
-        sequence, unit = place[0], place[1] % H
+    def explain(name, place, surplus):
+        sequence = place[0]
+        unit = place[1] % H
         own = ", ".join(f"{number:.4g}" for number in sums[sequence, unit::H])
         return f"There the sums of i, f, g and o are {own}, and c is {c[sequence, unit]:.4g}."
 
@@ -97,8 +98,9 @@ def check_lstm_pointwise_backward_kernel(answer, submission, rng, B, H, block, l
     states_in = f"c: {UNITS}; c_next: {UNITS}; dh: {UNITS}; dc_next: {UNITS}"
     results = f"gates: {WIDE}; {states_in}; dsums: {WIDE}; dc: {UNITS}"
 
-    def explain(name: str, place: tuple, surplus: float) -> str:
-        sequence, unit = place[0], place[1] % H
+    def explain(name, place, surplus):
+        sequence = place[0]
+        unit = place[1] % H
         own = [*(state[sequence, unit] for state in states), *gates[sequence, unit::H]]
         letters = "c", "c_next", "dh", "dc_next", *"ifgo"
         numbers = (f"{letter} is {number:.4g}" for letter, number in zip(letters, own, strict=True))

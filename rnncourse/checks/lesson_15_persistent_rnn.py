@@ -129,7 +129,7 @@ def check_persistent_rnn_kernel(answer, submission, rng, blocks, steps):
     add_to_case(f"{WIDE // blocks} threads a block")
     case = Case((blocks,), (WIDE // blocks,), (h, weights, inputs, np.zeros(blocks, "int32")))
 
-    def explain(name: str, place: tuple, surplus: float) -> str:
+    def explain(name, place, surplus):
         step, unit = place
         carried = weights[unit] @ want[step - 1]
         own = inputs[step - 1, unit]

@@ -143,7 +143,7 @@ def check_block_scan_kernel(answer, submission, rng, T, blocks, threads):
     names = "a: step; b: step; prefix_a: step; prefix_b: step"
     scale = answer.number("scale", 1)
 
-    def explain(name: str, place: tuple, surplus: float) -> str:
+    def explain(name, place, surplus):
         t = place[0]
         start = t // threads * threads
         return f"Its block begins at step {start}; step {t} is the map ({a[t]:.4g}, {scale * b[t]:.4g})."

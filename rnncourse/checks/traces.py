@@ -34,7 +34,7 @@ def require_calls(answer: ModelAnswer, trace: list, arguments: tuple) -> bool:
     place = 0  # behind the call that was found last: most answers make theirs in the course's order
     for number, needed in enumerate(own, 1):
         for index in (*range(place, len(trace)), *range(place)):
-            if _alike(trace[index], needed, in_any_order=True):
+            if _alike(trace[index], needed):
                 place = index + 1
                 break
         else:
@@ -99,33 +99,31 @@ def trace_of(answer: ModelAnswer, arguments: tuple) -> list:
     return trace
 
 
-def _alike(entry: tuple, needed: tuple, in_any_order: bool = False) -> bool:
-    """The same function, and arrays of the same shape and values."""
+def _alike(entry: tuple, needed: tuple) -> bool:
+    """The same function, and arrays of the same shape and values, the rows in any order."""
     if entry[0] != needed[0] or len(entry) != len(needed):
         return False
-
-    def alike(a, b):
-        return close(a, b) or (in_any_order and _same_rows(a, b))
-
-    return all(alike(a, b) for a, b in zip(entry[1:], needed[1:], strict=True))
+    pairs = zip(entry[1:], needed[1:], strict=True)
+    return all(close(a, b) or _same_rows(a, b) for a, b in pairs)
 
 
 def close(a: object, b: np.ndarray) -> bool:
     a = np.asarray(a)
-    b = np.asarray(b)
-    if a.shape != b.shape or a.dtype.kind not in "biuf":
-        return False
-    return bool(np.abs(a - b).max(initial=0) <= _limit(b))
+    return _is_comparable(a, b) and bool(np.abs(a - b).max(initial=0) <= _limit(b))
 
 
 def _same_rows(a: object, b: np.ndarray) -> bool:
     """Whether each row of one matrix stands in the other."""
     a = np.asarray(a)
-    b = np.asarray(b)
-    if a.shape != b.shape or a.ndim != 2 or a.dtype.kind not in "biuf":
+    if a.ndim != 2 or not _is_comparable(a, b):
         return False
     pairs = np.abs(a[:, np.newaxis] - b).max(axis=2, initial=0) <= _limit(b)
     return bool(pairs.any(axis=0).all() and pairs.any(axis=1).all())
+
+
+def _is_comparable(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether an array has numbers, and as many along each axis as the other one."""
+    return a.shape == np.shape(b) and a.dtype.kind in "biuf"
 
 
 def _limit(b: np.ndarray) -> float:

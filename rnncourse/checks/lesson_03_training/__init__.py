@@ -37,11 +37,9 @@ def check_cross_entropy_gradient(answer, submission, rng, T, B, O, dtype, level)
         levels = rng.permutation(np.arange(T) - 1)
         logits += 900.0 * levels[:, np.newaxis, np.newaxis]
     elif level == "sequences":  # nor any single number of a step
-        levels = rng.permuted(np.tile(np.arange(B) - 1, (T, 1)), axis=-1)
-        logits += 900.0 * levels[..., np.newaxis]
+        logits += 900.0 * _levels(rng, T, B)[..., np.newaxis]
     elif level == "classes":  # nor does any but the largest output of its own row
-        levels = rng.permuted(np.tile(np.arange(O) - 1, (T, B, 1)), axis=-1)
-        logits += 1000.0 * levels
+        logits += 1000.0 * _levels(rng, T, B, O)
     logits = logits.astype(dtype)
     target = rng.integers(O, size=(T, B))
     want = answer.call(logits, target)
@@ -54,6 +52,12 @@ def check_cross_entropy_gradient(answer, submission, rng, T, B, O, dtype, level)
     else:
         advice = lambda: _softmax_at(got, want, logits, target)
         expect(got, want, "dlogits: step, sequence, class", case, advice=advice)
+
+
+def _levels(rng, *shape: int) -> np.ndarray:
+    """Whole numbers from -1 on, in an order of its own in each row of the last axis."""
+    *rows, length = shape
+    return rng.permuted(np.tile(np.arange(length) - 1, (*rows, 1)), axis=-1)
 
 
 def _softmax_at(got: np.ndarray, want: np.ndarray, logits: np.ndarray, target: np.ndarray) -> str:

@@ -14,6 +14,7 @@ ULPS = 8.0  # allowed; the quotient's own error, rounding included, stays below 
 COMPARISONS = 8  # allowed at a point: each gives the answer one bit of it, and two are needed
 OPERATIONS = 3  # allowed for each coefficient; Horner's rule takes two
 EDGE = 9.02  # from here on tanh is 1 in float32
+EDGES = "1e-30 -1e-6 8.9 -8.9 9.2 -9.2 40 -40 3e38 -3e38 inf -inf 0 -0.0 nan"
 LEVELS = 13, 14, 15  # of the continued fraction: fewer are too few for EDGE
 CASES = (*((levels,) for levels in LEVELS), (LEVELS[0], 2.0**40))  # the last: LEVELS[0] again, scaled
 
@@ -40,8 +41,8 @@ def _points(rng: np.random.Generator) -> np.ndarray:
     """float32: ordinary ones first, then the edges of the range, then what a formula forgets."""
     ordinary = rng.normal(size=40) * np.geomspace(0.1, 6, 40)
     small = rng.choice((-1, 1), 12) * np.geomspace(1e-4, 0.3, 12) * rng.uniform(0.8, 1.2, 12)
-    edges = [1e-30, -1e-6, 8.9, -8.9, 9.2, -9.2, 40.0, -40.0, 3e38, -3e38, np.inf, -np.inf]
-    return np.array([*ordinary, *small, *edges, 0.0, -0.0, np.nan], dtype="float32")
+    edges = map(float, EDGES.split())
+    return np.array([*ordinary, *small, *edges], dtype="float32")
 
 
 def _computed(submission, point: np.float32, odd: tuple, even: tuple) -> tuple[float, int, int]:

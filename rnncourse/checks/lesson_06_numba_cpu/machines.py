@@ -117,12 +117,15 @@ class Arithmetic:
         self.operations += len(rows)
         self.divisions += int((codes == DIVIDE).sum())
         reversed_constants = [self.kind(constant) for constant in constants[::-1].tolist()]  # -1 is the first
+
+        def operand(place: int) -> object:
+            return (values if place >= 0 else reversed_constants)[place]
+
         for code, first, second in rows.tolist():
-            left = (values if first >= 0 else reversed_constants)[first]
             if code < NEGATIVE:
-                values.append(BINARY[code](left, (values if second >= 0 else reversed_constants)[second]))
+                values.append(BINARY[code](operand(first), operand(second)))
             else:
-                values.append(UNARY[code](left))
+                values.append(UNARY[code](operand(first)))
 
     def compare(self, word: str, left: float, right: float) -> bool:
         """A comparison of two operands: an int is a handle, a float a constant. It gives one bit."""
