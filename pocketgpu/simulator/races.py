@@ -299,15 +299,19 @@ class ClockReplay:
         flagged = np.flatnonzero(np.isin(log.address, [*self.flags.addresses])).tolist()
         place_of = {int(log.when[place]): place for place in (*flagged, *places)}
         interesting[[*place_of]] = True
-        for event in np.flatnonzero(interesting).tolist():
-            thread = int(self.columns.thread[event])
-            self._enter(thread)
+        events = np.flatnonzero(interesting)
+        columns = self.columns.thread, self.columns.kind, self.columns.detail
+        rows = zip(events.tolist(), *(column[events].tolist() for column in columns), strict=True)
+        flagged = {*flagged}
+        for event, thread, kind, detail in rows:
+            if thread in self.pending:
+                self._enter(thread)
             place = place_of.get(event)
             if place is None:
-                self._synchronise(int(self.columns.kind[event]), thread, int(self.columns.detail[event]))
+                self._synchronise(kind, thread, detail)
                 continue
-            if int(log.address[place]) in self.flags.addresses:
-                self._flag(int(log.kind[place]), thread, place)
+            if place in flagged:
+                self._flag(kind, thread, place)
             if place in places:
                 self._compare(place, thread)
 
@@ -321,8 +325,6 @@ class ClockReplay:
 
     def _enter(self, thread: int) -> None:
         """Give a thread that continues after a barrier the clocks of all threads that came to it."""
-        if thread not in self.pending:
-            return
         key = self.pending.pop(thread)
         np.maximum(self.known[thread], self.at_barrier[key], out=self.known[thread])
         if key in self.published:

@@ -43,7 +43,7 @@ class Report:
     seconds: float | None = None  # no clock here says anything about a GPU
     flops_unknown: str = ""  # why no FLOPs are counted
 
-    @property
+    @functools.cached_property
     def trace(self) -> Columns:
         return self.watch.trace.columns()
 
