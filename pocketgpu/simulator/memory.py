@@ -9,6 +9,7 @@ Memory that a kernel allocates (cuda.shared, cuda.local, cuda.const) is poisoned
 """
 
 import sys
+from operator import attrgetter
 from sys import _getframe
 
 import numpy as np
@@ -301,6 +302,8 @@ def _watch_view(whole: Watched, value: object) -> object:
 for _name in dir(np.ndarray):
     if not _name.startswith("_") and not hasattr(Watched, _name):
         setattr(Watched, _name, _forward_attribute(_name))
+for _name in ("dtype", "itemsize", "nbytes", "ndim", "shape", "size", "strides"):  # no views: read often
+    setattr(Watched, _name, property(attrgetter(f"data.{_name}")))
 
 
 POISON = 0xCD  # what a byte holds that nobody has written

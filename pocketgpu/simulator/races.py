@@ -132,8 +132,8 @@ def _candidates(columns: Columns, log: Accesses, flags: Flags) -> np.ndarray:
         unordered_pairs(place, cell, *within_block, writes, atomic),
         unordered_pairs(place[is_global], cell[is_global], *between_blocks, writes, atomic),
     ]
-    key = np.unique(np.concatenate(pairs) @ (len(atomic), 1))
-    pairs = np.stack(np.divmod(key, max(1, len(atomic))), 1)
+    key = np.sort(np.concatenate(pairs) @ (len(atomic), 1))  # np.unique takes four times as long
+    pairs = np.stack(np.divmod(key[starts_of(key)], max(1, len(atomic))), 1)
     pairs = pairs[~_use_flags(log, flags, *pairs.T)]
     return pairs[np.argsort(turn_in_group(_sites(log, pairs)), kind="stable")]
 

@@ -63,7 +63,7 @@ def test_packed_records_are_read_byte_by_byte_but_for_atomics_and_odd_places():
 
 
 def test_elements_of_arrays_in_packed_records_are_whole_loads_and_cells_of_their_own():
-    """Code of numba-cuda 0.30.4: r[i].w[k] is one load of 4 bytes; of r["w"][i, k] there are four of one byte."""
+    """Code of numba-cuda 0.30.4: r[i].w[k] is one load of 4 bytes, and r["w"][i, k] four of one byte."""
     odd = np.dtype([("flag", np.uint8), ("w", np.float32, 2)])
 
     @cuda.jit
