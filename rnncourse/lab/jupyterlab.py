@@ -37,9 +37,9 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
     _copy_exercises(course)
     if message := blas.warning():
         print(f"{message}: unset it, then start again.")
+    environment = _with_settings(dict(os.environ), course / "work")
     address = f"http://localhost:{port}/lab/tree/{notebook.as_posix()}"
     print(f"Serving {course} at {address}; end with Ctrl-C, twice.", flush=True)
-    environment = _with_settings(dict(os.environ), course / "work")
     line = command(notebook, port, browser, course)
     if os.name == "posix":
         os.execve(line[0], line, environment)  # Ctrl-C and a container's stop signal then reach the server

@@ -126,7 +126,7 @@ def _update_copy(source: Path, copy: Path, origins: dict[str, str], copies: Copi
 
 def _write(target: Path, content: bytes) -> None:
     with _with_remedy(target):
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, content)  # a half copy would never be made good
 
 
@@ -136,8 +136,11 @@ def _with_remedy(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        remedy = "free some space" if error.errno == errno.ENOSPC else f"make {target.parent} writable"
-        message = f"cannot make your copy {target} ({error.strerror}): {remedy}, then start again"
+        folder = target.parent
+        aside = f"move {folder} aside, which is no folder"
+        remedies = {errno.ENOSPC: "free some space", errno.EEXIST: aside, errno.ENOTDIR: aside}
+        remedy = remedies.get(error.errno, f"make {folder} writable")
+        message = f"cannot write {target} ({error.strerror}): {remedy}, then start again"
         raise type(error)(error.errno, message) from None
 
 
@@ -168,8 +171,7 @@ def keep_written(course: Path, name: str, untouched: Iterable[str | None]) -> li
     while copy.exists():
         number += 1
         copy = copy.with_stem(f"{Path(name).stem}-{number}")
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(copy, content)
+    _write(copy, content)
     return [f"You had written in {name}: yours is now {copy.relative_to(course).as_posix()}"]
 
 
@@ -214,7 +216,9 @@ def update_started(folder: Path) -> list[str]:
     if not sentences:
         installed = f"the lessons of rnnlab {rnnlab.__version__}, the version that is installed"
         return [f"{folder} has {installed}. For a newer one: {FROM_REPOSITORY}"]
-    return [f"From rnnlab {note['version']} to {rnnlab.__version__}:", *sentences, "Now: rnnlab lab"]
+    if note["version"] != rnnlab.__version__:
+        sentences.insert(0, f"From rnnlab {note['version']} to {rnnlab.__version__}:")
+    return [*sentences, "Now: rnnlab lab"]
 
 
 def shipped() -> dict[str, Path]:
@@ -257,8 +261,7 @@ def lay_out(folder: Path, notebooks: dict[str, Path], before: dict[str, str]) ->
             sentences += keep_written(folder, name, {before.get(name), files[name]})
         known = before.get(name, files[name]) != files[name]
         sentences.append(f"{'changed' if known else 'restored' if name in before else 'new'}: {name}")
-        target.parent.mkdir(exist_ok=True)
-        write_whole(target, content)
+        _write(target, content)
     for name in sorted(before.keys() - notebooks.keys()):
         if (folder / name).exists():
             sentences += [*keep_written(folder, name, {before[name]}), f"gone: {name}"]
@@ -270,7 +273,7 @@ def lay_out(folder: Path, notebooks: dict[str, Path], before: dict[str, str]) ->
 def write_note(folder: Path, files: dict[str, str]) -> None:
     """Keep in a started folder this version and the hash of each notebook that was laid out."""
     note = {"version": rnnlab.__version__, "files": files}
-    write_whole(folder / NOTE, json.dumps(note, indent=1).encode())
+    _write(folder / NOTE, json.dumps(note, indent=1).encode())
 
 
 def untested() -> list[str]:

@@ -7,12 +7,13 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from rnncourse.remedies import Refusal
+
 if TYPE_CHECKING:
     import numpy as np
 
 SECONDS_BETWEEN_LINES = 5.0
-FAILED = 1
-UNUSABLE = 2  # exit statuses
+FAILED = 1  # exit status
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
@@ -54,6 +55,7 @@ def _add_rank_options(train: argparse.ArgumentParser) -> None:
 
 
 def _train(chosen: argparse.Namespace) -> int:
+    from nbjudge.printable import printable
     from ranks.faults import RankFailure
     from rnnlab.scaling.run import train_on_ranks
 
@@ -63,14 +65,13 @@ def _train(chosen: argparse.Namespace) -> int:
         limits = {"patience": chosen.patience, "hostfile": chosen.hostfile}
         note = lambda sentence: print(f"rnnlab train: {sentence}", flush=True)
         outcome = train_on_ranks(settings, note=note, look=lines.show, **limits)
-    except (ValueError, OSError) as error:
-        return _refuse(error.strerror or error if isinstance(error, OSError) else error, UNUSABLE)
     except (RankFailure, FloatingPointError) as error:
         if os.environ.get("RNNLAB_DEBUG"):
             print(getattr(error, "details", ""), file=sys.stderr)
-        return _refuse(error, FAILED)
-    except RuntimeError as error:  # ranks cannot be started here
-        return _refuse(error, UNUSABLE)
+        print(f"rnnlab train: {printable(str(error))}", file=sys.stderr)
+        return FAILED
+    except (ValueError, RuntimeError) as error:  # options, or ranks that cannot be started here
+        raise Refusal(str(error)) from error
     print(_report(outcome))
     return 0
 
@@ -132,10 +133,3 @@ def _report(outcome: dict) -> str:
         f"{outcome['baseline']:.4g}, the loss without training ({outcome['baseline_is']}).",
     )
     return "\n".join(line for line in lines if line)
-
-
-def _refuse(error: object, status: int) -> int:
-    from nbjudge.printable import printable
-
-    print(f"rnnlab train: {printable(str(error))}", file=sys.stderr)
-    return status

@@ -108,6 +108,13 @@ def test_a_copy_that_cannot_be_written_leaves_nothing_behind_and_says_what_to_do
     assert not list((small / "work").iterdir())
 
 
+@pytest.mark.parametrize("make", [lambda path: path.write_text(""), lambda path: path.symlink_to("gone")])
+def test_what_stands_in_the_place_of_the_folder_of_copies_is_to_be_moved_aside(small, make):
+    make(small / "work")
+    with pytest.raises(OSError, match=f"move {small / 'work'} aside"):
+        copies.copy_exercises(small)
+
+
 def test_a_folder_that_is_no_course_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="clone"):
         copies.copy_exercises(tmp_path)

@@ -144,7 +144,7 @@ def test_an_update_without_news_says_how_to_get_some(course):
 
 def test_a_removed_lesson_comes_back(course):
     (course / "notebooks/00_a.ipynb").unlink()
-    assert "restored: notebooks/00_a.ipynb" in work.update_started(course)
+    assert work.update_started(course)[0] == "restored: notebooks/00_a.ipynb"
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", '{"files": {}}', '{"version": "1", "files": []}'])

@@ -1,6 +1,9 @@
 """The lines that `rnnlab train` prints about its run."""
 
+from values_in import holds
+
 from ranks.faults import COMPUTING, Board, Pen
+from rnncourse.cli import main
 from rnncourse.scaling.commands import Lines
 
 
@@ -16,3 +19,9 @@ def test_a_resumed_run_tells_no_loss_before_its_first_step(tmp_path, capsys):
     pens[0].write(COMPUTING, 13, loss=0.25)
     lines.show(board.read())
     assert capsys.readouterr().out == "step 13 of 20, loss 0.25\n"
+
+
+def test_a_hostfile_that_is_missing_is_named(tmp_path, capsys):
+    hosts = str(tmp_path / "hosts")
+    assert main(["train", "--ranks", "2", "--hostfile", hosts]) == 2
+    assert holds(capsys.readouterr().err, hosts)
