@@ -45,12 +45,14 @@ class Cell:
     mode: str  # what `Network.create` and PyTorch call it
     gates: tuple[str, ...]
     states: tuple[str, ...]
-    pointwise: Callable | None = None  # (gates_x, gates_h, state) -> (next state, SavedStep)
-    # (dstate, SavedStep) -> (dgates_x, dgates_h, dstate before the step without what the product adds to it)
+    pointwise: Callable | None = None  # (gates_x, gates_h, state, *vectors) -> (next state, SavedStep)
+    # (dstate, SavedStep, *vectors) -> (dgates_x, dgates_h, dstate before the step without what the product
+    # adds to it, *dvectors), where a vector's gradient [B,H] is that of each sequence
     pointwise_backward: Callable | None = None
     reset: str | None = None  # "after" or "before" the candidate's product; None: the cell has no reset gate
     inner_bias: str | None = None  # the gate whose recurrent bias a reset gate multiplies, with its product
     reads_state: bool = True  # False: no gate reads h, so weight_hh has no rows and the step is linear in h
+    vectors: tuple[str, ...] = ()  # further parameters [H] of a layer, such as the weights of peepholes
 
     @property
     def name(self) -> str:
@@ -66,6 +68,12 @@ class Cell:
     def resets_before(self) -> bool:
         """True if the candidate waits for r before its product can start."""
         return self.reset == "before"
+
+    @property
+    def vector_wires(self) -> tuple[str, ...]:
+        """Names of the vectors [H] that a step reads beside its biases: the inner bias, then its own."""
+        inner = (f"c_{self.inner_bias}",) if self.inner_bias else ()
+        return inner + self.vectors
 
     def inner_bias_rows(self, H: int) -> slice:
         """Rows of bias_hh [G·H] that belong to inner_bias; an empty slice if the cell has none."""
@@ -93,23 +101,26 @@ def forward(
     weight_hh: np.ndarray,
     bias_hh: np.ndarray,
     reset: str = "after",
+    *vectors: np.ndarray,
 ) -> tuple[State, SavedStep]:
-    """Next state, each [B,H], from gates_x [B,G·H] and state.   weight_hh [G·H,H], bias_hh [G·H]"""
+    """Next state [B,H] from gates_x [B,G·H] and state.   weight_hh [G·H,H], bias_hh [G·H], a vector [H]"""
     if find_cell(cell, reset).resets_before:
         return gru_before(gates_x, state, lambda h, rows: h @ weight_hh[rows].T + bias_hh[rows])
     gates_h = state[0] @ weight_hh.T + bias_hh
-    return pointwise(cell, gates_x, gates_h, state)
-
-
-def pointwise(cell: str, gates_x: np.ndarray, gates_h: np.ndarray, state: State) -> tuple[State, SavedStep]:
-    """Next state [B,H] without the product, from gates_x and gates_h = h W_hhᵀ + b_hh, both [B,G·H]."""
-    return find_cell(cell).pointwise(gates_x, gates_h, state)
+    return find_cell(cell).pointwise(gates_x, gates_h, state, *vectors)
 
 
 def backward(
-    cell: str, dstate: State, saved: SavedStep, weight_hh: np.ndarray, reset: str = "after"
-) -> tuple[np.ndarray, np.ndarray, State]:
+    cell: str,
+    dstate: State,
+    saved: SavedStep,
+    weight_hh: np.ndarray,
+    reset: str = "after",
+    *vectors: np.ndarray,
+) -> tuple:
     """dgates_x [B,G·H], dgates_h [B,G·H] and dstate [B,H] before the step, from dstate after it.
+
+    Behind them, the gradients [B,H] of the cell's vectors.
 
     The weight gradients follow without another look at the step: dW_ih = dgates_xᵀ x, db_ih = Σ dgates_x,
     dW_hh = dgates_hᵀ h, db_hh = Σ dgates_h; recurrent_inputs names the weights that multiply r·h.
@@ -117,8 +128,8 @@ def backward(
     properties = find_cell(cell, reset)
     if properties.resets_before:
         return _gru_before_backward(dstate, saved, weight_hh)
-    dgates_x, dgates_h, dstate = properties.pointwise_backward(dstate, saved)
-    return dgates_x, dgates_h, (dstate[0] + dgates_h @ weight_hh, *dstate[1:])
+    dgates_x, dgates_h, dstate, *dvectors = properties.pointwise_backward(dstate, saved, *vectors)
+    return dgates_x, dgates_h, (dstate[0] + dgates_h @ weight_hh, *dstate[1:]), *dvectors
 
 
 def recurrent_inputs(cell: str, saved: SavedStep, reset: str = "after") -> tuple[np.ndarray, ...]:

@@ -4,19 +4,20 @@
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from rnnlab.cells import State
-from rnnlab.network import Layer, Network, check_gradients, check_input
+from rnnlab.network import Layer, Network, check_gradients, check_input, parameter_names
 
 Gradients = dict[str, np.ndarray]
 # (layer number, x [T,B,I], state of the layer, each [B,H]) -> (y [T,B,H], state after it, saved)
 LayerForward = Callable[[int, np.ndarray, State], tuple[np.ndarray, State, Any]]
-# (layer number, saved, dy [T,B,H], dstate, each [B,H]) -> (dx [T,B,I], dstate before it, gradients)
-LayerBackward = Callable[[int, Any, np.ndarray, State], tuple[np.ndarray, State, Layer]]
+# (layer number, saved, dy [T,B,H], dstate, each [B,H]) -> (dx [T,B,I], dstate before it, gradients of the
+# parameters, in the order of network.Layer)
+LayerBackward = Callable[[int, Any, np.ndarray, State], tuple[np.ndarray, State, Sequence[np.ndarray]]]
 
 
 def forward_through_layers(
@@ -53,7 +54,7 @@ def backward_through_layers(
     initial = []
     for index in reversed(range(network.layers)):
         dy, first, of_layer = run(index, saved[index], dy, _layer_of(dstate, index))
-        gradients |= {f"{name}_l{index}": gradient for name, gradient in of_layer._asdict().items()}
+        gradients |= zip(parameter_names(network.cell, index), of_layer, strict=True)
         initial.insert(0, first)
     return dy, _stacked(initial), {name: gradients[name] for name in network.parameters}
 
@@ -83,15 +84,16 @@ def input_products(layer: Layer, x: np.ndarray) -> np.ndarray:
     return product(x, layer.weight_ih.T) + layer.bias_ih
 
 
-def parameter_gradients(dgates_x: np.ndarray, x: np.ndarray, dgates_h: np.ndarray, h: np.ndarray) -> Layer:
-    """Gradients of a layer's parameters, summed over all steps.
+def parameter_gradients(
+    dgates_x: np.ndarray, x: np.ndarray, dgates_h: np.ndarray, h: np.ndarray, *dvectors: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Gradients of a layer's parameters, summed over all steps, in the order of network.Layer.
 
     dgates_x and dgates_h [T,B,G·H] are the gradients of the products with x [T,B,I] and with h [T,B,H] before
-    each step.
+    each step; dvectors [...,H] are those of the cell's vectors.
     """
-    flat_x = rows(dgates_x)
-    flat_h = rows(dgates_h)
-    return Layer(flat_x.T @ rows(x), flat_h.T @ rows(h), flat_x.sum(0), flat_h.sum(0))
+    sums = (rows(part).sum(0) for part in (dgates_x, dgates_h, *dvectors))
+    return rows(dgates_x).T @ rows(x), rows(dgates_h).T @ rows(h), *sums
 
 
 def _layer_of(state: State, index: int) -> State:

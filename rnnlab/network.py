@@ -1,10 +1,12 @@
 """A recurrent network as plain data: its sizes and its parameters, under PyTorch's names and in its layout.
 
 Layer l has weight_ih_l<l> [G·H,I], weight_hh_l<l> [G·H,H], bias_ih_l<l> and bias_hh_l<l> [G·H]; weight_hh and
-bias_hh of a cell whose gates do not read the state have no rows.  Above
-layer 0, I is H.  A state is a tuple with one array [L,B,H] for each state of the cell: (h,), or (h, c).
+bias_hh of a cell whose gates do not read the state have no rows.  Above layer 0, I is H.  A cell with vectors
+of its own has <vector>_l<l> [H] for each.  A state is a tuple with one array [L,B,H] for each state of the
+cell: (h,), or (h, c).
 """
 
+from collections import namedtuple
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -21,7 +23,7 @@ INITS = ("uniform", "orthogonal")
 
 
 class Layer(NamedTuple):
-    """The parameters of one layer."""
+    """The parameters of one layer; for a cell with vectors there is a field more for each of them, [H]."""
 
     weight_ih: np.ndarray  # [G·H,I]
     weight_hh: np.ndarray  # [G·H,H]
@@ -64,7 +66,7 @@ class Network:
 
         init "uniform": every parameter uniform in ±gain/√H, PyTorch's default at gain 1.  "orthogonal": each
         gate's recurrent weights are gain times a random orthogonal matrix, so |eigenvalues| = gain; input
-        weights uniform in ±√(3/I), which keeps unit variance; biases 0.
+        weights uniform in ±√(3/I), which keeps unit variance; biases and other vectors 0.
         """
         _check_choice("init", init, INITS)
         _check_choice("dtype", dtype, DTYPES)
@@ -134,36 +136,33 @@ class Network:
 
     def to_torch(self) -> dict[str, np.ndarray]:
         """A state dictionary of arrays, copied; torch.from_numpy makes each a tensor for load_state_dict."""
-        layers = enumerate(self._write("torch"))
+        layers = enumerate(exchange.write("torch", self))
         return {f"{name}_l{index}": array for index, arrays in layers for name, array in arrays.items()}
 
     def to_keras(self) -> list[list[np.ndarray]]:
         """Lists for each layer's set_weights; a GRU needs reset_after=(network.reset == "after")."""
-        return [[*arrays.values()] for arrays in self._write("keras")]
+        return [[*arrays.values()] for arrays in exchange.write("keras", self)]
 
     def to_flax(self, api: str = "linen") -> list[dict]:
         """The params of each layer's cell, nested; api is "linen" or "nnx"."""
         _check_choice("api", api, ("linen", "nnx"))
-        return [exchange.nested(arrays) for arrays in self._write(api)]
+        return [exchange.nested(arrays) for arrays in exchange.write(api, self)]
 
     def to_equinox(self) -> list[dict[str, np.ndarray]]:
         """The arrays of each layer's cell by attribute."""
-        return self._write("equinox")
+        return exchange.write("equinox", self)
 
     def to_haiku(self) -> list[dict]:
         """The parameters of each layer's module by name, such as w_i, w_h and b."""
-        return self._write("haiku")
+        return exchange.write("haiku", self)
 
     def to_mlx(self) -> list[dict[str, np.ndarray]]:
         """The arrays of each layer's module by attribute."""
-        return self._write("mlx")
+        return exchange.write("mlx", self)
 
     def to_onnx(self) -> list[tuple[str, dict[str, np.ndarray], dict[str, Any]]]:
         """A node for each layer: operator, arrays W, R, B, and attributes."""
         return exchange.write_onnx(self)
-
-    def _write(self, framework: str) -> list[dict[str, np.ndarray]]:
-        return exchange.write(framework, self)
 
     @property
     def properties(self) -> Cell:
@@ -181,7 +180,8 @@ class Network:
         return parameter_shapes(self.cell, self.input_size, self.hidden_size, self.layers)
 
     def layer(self, index: int) -> Layer:
-        return Layer(*map(self.parameters.__getitem__, _names_in(index)))
+        names = parameter_names(self.cell, index)
+        return names._make(map(self.parameters.__getitem__, names))
 
     def with_parameters(self, parameters: Mapping[str, np.ndarray]) -> "Network":
         """The same network with these parameters in place of its own."""
@@ -197,9 +197,11 @@ class Network:
 
 
 @cache
-def _names_in(layer: int) -> tuple[str, ...]:
-    """The names of a layer's parameters; a step of one sequence would feel their making."""
-    return tuple(f"{name}_l{layer}" for name in Layer._fields)
+def parameter_names(cell: str, layer: int) -> Layer:
+    """A layer's names in place of its parameters; a step of one sequence would feel their making."""
+    vectors = find_cell(cell).vectors
+    make = namedtuple("Layer", (*Layer._fields, *vectors)) if vectors else Layer
+    return make._make(f"{name}_l{layer}" for name in make._fields)
 
 
 def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) -> dict[str, tuple[int, ...]]:
@@ -208,14 +210,15 @@ def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) 
     for name, size in {"input_size": input_size, "hidden_size": hidden_size, "layers": layers}.items():
         if not isinstance(size, int | np.integer) or size < 1:
             raise ValueError(f"{name} is {size!r}, expected a whole number of at least 1")
-    rows = len(find_cell(cell).gates) * hidden_size
-    recurrent = len(find_cell(cell).recurrent_gates) * hidden_size
+    properties = find_cell(cell)
+    rows = len(properties.gates) * hidden_size
+    recurrent = len(properties.recurrent_gates) * hidden_size
+    vectors = [(hidden_size,)] * len(properties.vectors)
     shapes = {}
     for layer in range(layers):
         columns = input_size if layer == 0 else hidden_size
-        shapes |= zip(
-            _names_in(layer), ((rows, columns), (recurrent, hidden_size), (rows,), (recurrent,)), strict=True
-        )
+        of_layer = (rows, columns), (recurrent, hidden_size), (rows,), (recurrent,), *vectors
+        shapes |= zip(parameter_names(cell, layer), of_layer, strict=True)
     return shapes
 
 
@@ -282,11 +285,11 @@ def merged_bias(network: Network, layer: Layer) -> np.ndarray:
     return bias
 
 
-def inner_bias(network: Network, layer: Layer) -> np.ndarray:
-    """The recurrent bias [H] that a reset gate multiplies, with its product; any H others where none does."""
+def step_vectors(network: Network, layer: Layer) -> np.ndarray:
+    """Vectors [V,H] of a step: a bias that a reset gate multiplies with its product, then the cell's own."""
     H = network.hidden_size
-    rows = network.properties.inner_bias_rows(H) if network.properties.inner_bias else slice(H)
-    return layer.bias_hh[rows]
+    _, _, _, bias_hh, *own = layer
+    return np.concatenate([bias_hh[network.properties.inner_bias_rows(H)], *own]).reshape(-1, H)
 
 
 def layer_network(network: Network, index: int) -> Network:
@@ -379,16 +382,14 @@ def _uniform(rng, name, shape, hidden_size, gain):
 
 
 def _orthogonal(rng, name, shape, hidden_size, gain):
-    if name.startswith("bias"):
+    if len(shape) == 1:
         return np.zeros(shape)
     if name.startswith("weight_ih"):
         bound = np.sqrt(3 / shape[1])
         return rng.uniform(-bound, bound, shape)
-    blocks = [np.empty((0, hidden_size))]
-    for _ in range(shape[0] // hidden_size):
-        orthogonal, _ = np.linalg.qr(rng.normal(size=(hidden_size, hidden_size)))
-        blocks.append(gain * orthogonal)
-    return np.concatenate(blocks)
+    of_gates = shape[0] // hidden_size, hidden_size, hidden_size
+    orthogonal, _ = np.linalg.qr(rng.normal(size=of_gates))
+    return gain * orthogonal.reshape(shape)
 
 
 def _kind(value: object) -> str:

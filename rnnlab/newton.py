@@ -21,7 +21,7 @@ import numpy as np
 from rnnlab import reference, scan
 from rnnlab.cells import Cell, SavedStep, State
 from rnnlab.layers import input_products, parameter_gradients, product
-from rnnlab.network import Network, check_gradients, check_input
+from rnnlab.network import Network, check_gradients, check_input, parameter_names
 from rnnlab.scan import Maps, Scan
 
 
@@ -32,12 +32,13 @@ class Steps(NamedTuple):
     gates_x: np.ndarray  # [T,B,G·H], the input products with bias_ih
     weight_hh: np.ndarray  # [G·H,H]
     bias_hh: np.ndarray  # [G·H]
+    vectors: list[np.ndarray]  # of the cell, each [H]
 
     def run(self, before: np.ndarray) -> tuple[np.ndarray, SavedStep]:
         """States [T,B,S] after each step from the states before it, all steps at once, and what they save."""
         state = self.split(before)
         gates_h = product(state[0], self.weight_hh.T) + self.bias_hh
-        after, saved = self.cell.pointwise(self.gates_x, gates_h, state)
+        after, saved = self.cell.pointwise(self.gates_x, gates_h, state, *self.vectors)
         return np.concatenate(after, -1), saved
 
     def split(self, states: np.ndarray) -> State:
@@ -60,7 +61,8 @@ def steps_of(network: Network, x: np.ndarray) -> Steps:
             "cell with one product a step (a GRU with reset='after')"
         )
     layer = network.layer(0)
-    return Steps(network.properties, input_products(layer, x), layer.weight_hh, layer.bias_hh)
+    _, weight_hh, _, bias_hh, *vectors = layer
+    return Steps(network.properties, input_products(layer, x), weight_hh, bias_hh, vectors)
 
 
 def jacobians(steps: Steps, saved: SavedStep, diagonal: bool = False) -> np.ndarray:
@@ -75,7 +77,7 @@ def jacobians(steps: Steps, saved: SavedStep, diagonal: bool = False) -> np.ndar
     for k in range(len(parts)):
         ones = [np.zeros_like(part) for part in parts]
         ones[k] += 1
-        _, slopes, direct = steps.cell.pointwise_backward(tuple(ones), saved)
+        _, slopes, direct, *_ = steps.cell.pointwise_backward(tuple(ones), saved, *steps.vectors)
         if diagonal:
             blocks.append(_diagonal(slopes, direct[k], steps, k))
         else:
@@ -146,12 +148,13 @@ def backward(network: Network, x: np.ndarray, state: State | None, dy: np.ndarra
     identity = np.broadcast_to(np.eye(arriving.shape[-1], dtype=x.dtype), jacobian[:1].shape)
     later = Maps(np.concatenate([jacobian[1:], identity]), arriving)
     dstates = scan.reversed_states(later, np.zeros_like(arriving[0]), by)
-    dgates_x, dgates_h, _ = steps.cell.pointwise_backward(steps.split(dstates), saved)
+    arriving = steps.split(dstates)
+    dgates_x, dgates_h, _, *dvectors = steps.cell.pointwise_backward(arriving, saved, *steps.vectors)
     first = scan.apply(jacobian[0], dstates[0])
-    gradients = parameter_gradients(dgates_x, x, dgates_h, saved.state[0])
+    gradients = parameter_gradients(dgates_x, x, dgates_h, saved.state[0], *dvectors)
     dx = product(dgates_x, layer.weight_ih)
     dstate = tuple(part[None] for part in steps.split(first))
-    return dx, dstate, {f"{name}_l0": gradient for name, gradient in gradients._asdict().items()}
+    return dx, dstate, dict(zip(parameter_names(network.cell, 0), gradients, strict=True))
 
 
 def _rows(slopes: np.ndarray, direct: State, steps: Steps, H: int) -> np.ndarray:

@@ -106,14 +106,12 @@ def numerical_gradient(
 
 
 def _layer_forward(network: Network, index: int, x: np.ndarray, state: State):
-    weights = network.layer(index)
+    weight_ih, weight_hh, bias_ih, bias_hh, *vectors = network.layer(index)
     outputs = []
     steps = []
     for x_t in x:
-        gates_x = x_t @ weights.weight_ih.T + weights.bias_ih
-        state, step = cells.forward(
-            network.cell, gates_x, state, weights.weight_hh, weights.bias_hh, network.reset
-        )
+        gates_x = x_t @ weight_ih.T + bias_ih
+        state, step = cells.forward(network.cell, gates_x, state, weight_hh, bias_hh, network.reset, *vectors)
         outputs.append(state[0])
         steps.append(step)
     return np.stack(outputs), state, steps
@@ -136,23 +134,23 @@ def _sweep(network: Network, saved: SavedLayers, dy: np.ndarray, dstate: State |
 
 
 def _layer_backward(network: Network, index: int, saved: SavedLayers, dy: np.ndarray, dstate: State):
-    """Gradients at the layer's input [T,B,I], at its initial state, and of its four parameters."""
-    weights = network.layer(index)
+    """Gradients at the layer's input [T,B,I], at its initial state, and of its parameters, by name."""
+    layer = network.layer(index)
+    weight_ih, weight_hh, _, _, *vectors = layer
     x = saved.inputs[index]
-    gradients = {name: np.zeros_like(p) for name, p in weights._asdict().items()}
+    gradients = [np.zeros_like(parameter) for parameter in layer]
     dx = np.empty_like(x)
     for t in reversed(range(len(x))):
         step = saved.steps[index][t]
         dstate_t = (dstate[0] + dy[t], *dstate[1:])  # gradient from step t+1 plus this step's dy[t]
-        dgates_x, dgates_h, dstate = cells.backward(
-            network.cell, dstate_t, step, weights.weight_hh, network.reset
+        dgates_x, dgates_h, dstate, *dvectors = cells.backward(
+            network.cell, dstate_t, step, weight_hh, network.reset, *vectors
         )
-        dx[t] = dgates_x @ weights.weight_ih
-        gradients["weight_ih"] += dgates_x.T @ x[t]
-        gradients["weight_hh"] += _recurrent_gradient(network, step, dgates_h)
-        gradients["bias_ih"] += dgates_x.sum(0)
-        gradients["bias_hh"] += dgates_h.sum(0)
-    return dx, dstate, gradients
+        dx[t] = dgates_x @ weight_ih
+        of_weights = dgates_x.T @ x[t], _recurrent_gradient(network, step, dgates_h)
+        of_others = (part.sum(0) for part in (dgates_x, dgates_h, *dvectors))
+        gradients = [total + part for total, part in zip(gradients, (*of_weights, *of_others), strict=True)]
+    return dx, dstate, dict(zip(layer._fields, gradients, strict=True))
 
 
 def _recurrent_gradient(network: Network, step: cells.SavedStep, dgates_h: np.ndarray) -> np.ndarray:

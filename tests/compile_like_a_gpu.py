@@ -44,7 +44,7 @@ def rungs():
         network = Network.create(cell, 1, 1)
         flat, ints = float32[::1], int32[::1]
         both = numba_layer.kernels_of(network, tiles_for(len(find_cell(cell).gates), 96, 132))
-        for kernel, arrays in zip(both, (4, 8), strict=True):
+        for kernel, arrays in zip(both, (4, 9), strict=True):
             signature = (float32[:, ::1], *[flat] * arrays, ints, ints, int32, int32)
             yield f"{kernel.py_func.__name__} {cell}", (kernel, signature)
 

@@ -7,9 +7,9 @@ from bench.workload import Problem
 from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.kernels import backward_kernel, forward_kernel
-from rnnlab.network import inner_bias, merged_bias
+from rnnlab.network import merged_bias, step_vectors
 
-FORWARD = "weight_hh", "inner_bias", "gates", "h", "reserve"  # arrays of the forward kernel
+FORWARD = "weight_hh", "vectors", "gates", "h", "reserve"  # arrays of the forward kernel
 
 
 class PersistentLayers:
@@ -61,7 +61,7 @@ class PersistentLayers:
         parameters = self.network.layer(index)
         biases = {
             "bias": merged_bias(self.network, parameters),
-            "inner_bias": inner_bias(self.network, parameters),
+            "vectors": step_vectors(self.network, parameters),
         }
         layer = {name: self.cupy.asarray(array) for name, array in (parameters._asdict() | biases).items()}
         room = lambda *shape: self.cupy.zeros(shape, "float32")
@@ -107,8 +107,7 @@ class PersistentLayers:
             layer = self.layers[index]
             layer["carry"].fill(0)
             layer["dy"] = dy
-            names = ("gates", "h", "reserve", "dy", "nothing", "carry", "dgates", "dgates_h")
-            self._launch(kernel, layer, "weight_hh", *names)
+            self._launch(kernel, layer, *FORWARD, "dy", "nothing", "carry", "dgates", "dgates_h")
             below = self._layer_input(index)
             flat = lambda array: array.reshape(self.T * self.B, -1)
             dgates = flat(layer["dgates"])

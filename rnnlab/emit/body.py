@@ -32,9 +32,8 @@ SUM, PRODUCT, NAME = 1, 2, 3  # how strongly a text binds
 class StepArray(NamedTuple):
     """An array by its role in a step, and the gate among its columns."""
 
-    array: (
-        str  # gates, recurrent, bias, inner_bias, saved, h, h_next, dh, dgates, dgates_h, and the like of c
-    )
+    # gates, recurrent, bias, vectors, saved, h, h_next, dh, dgates, dgates_h, dvectors, and the like of c
+    array: str
     gate: int = 0
 
 
@@ -102,11 +101,19 @@ def why_not(cell: str) -> str | None:
         if len(operations) != 1:
             return (
                 f"a step of {cell} {direction} has {len(operations)} pointwise operations, which a product "
-                "divides: a loop is derived for a step with one"
+                "or a sum divides: a loop is derived for a step with one"
             )
         if sum(region.buffer == "saved_l0" for region in operations[0].writes) > 1:
             return f"a step of {cell} saves more than one number a unit beside gates and states"
+        terms = sum(region.buffer == "step_dvectors_l0" for region in operations[0].writes)
+        if direction == "backward" and terms != len(properties.vectors):
+            return f"a step of {cell} does not multiply by each of {', '.join(properties.vectors)} once"
     return None
+
+
+def assignment(place: StepArray, target: str, value: str) -> str:
+    """The statement that stores a value; gradients of vectors are added up."""
+    return f"{target} {'+=' if place.array == 'dvectors' else '='} {value}"
 
 
 def gate_is_h(cell: Cell) -> bool:
@@ -133,7 +140,7 @@ def _fused(cell: str, direction: str) -> tuple[Operation, ...]:
 
 def _place(properties: Cell, region: Region, direction: str, is_written: bool) -> StepArray:
     """The role of a region of the plan."""
-    name = region.buffer.strip("~").removesuffix("_l0")
+    name = region.buffer.strip("~").removeprefix("step_").removesuffix("_l0")
     gate = region.columns[0] // SIZES.H
     is_after = region.rows[0] > SIZES.B  # a state's block behind the step
     if name == "hU":
@@ -177,13 +184,11 @@ def _with_recurrent_gradients(properties: Cell, stores: dict) -> dict:
         "gates",
         "dgates",
         "dgates_h",
+        "dvectors",
     )
     rank = {array: number for number, array in enumerate(order)}
-
-    def place_in_order(array):
-        return rank.get(array.array, len(order)), array.gate
-
-    return {array: stores[array] for array in sorted(stores, key=place_in_order)}
+    place_in_order = lambda place: (rank.get(place.array, len(order)), place.gate)
+    return {place: stores[place] for place in sorted(stores, key=place_in_order)}
 
 
 def _factor_out(nodes: dict) -> dict:
@@ -306,14 +311,11 @@ class _Writer:
             if place.array in self.target.named:
                 return place.array, NAME
             text = self.target.read(place)
-            if self.uses[key] == 1:
+            own = _own_name(self.work.cell, place)
+            is_vector = place.array == "vectors" and own in self.work.cell.vectors
+            if self.uses[key] == 1 and not is_vector:
                 return text, NAME
-            name = (
-                _free_name("", self.work.cell.gates[place.gate])
-                if place.array == "gates"
-                else f"{place.array}_j"
-            )
-            self._name(key, name, text)
+            self._name(key, _free_name("", own), text)
         return self.texts[key]
 
     def _name(self, key, name: str, value: str) -> None:
@@ -345,6 +347,12 @@ def _needed(work: StepWork) -> list[Node]:
             needed.append(node)
             wanted |= set(node.reads)
     return needed
+
+
+def _own_name(cell: Cell, place: StepArray) -> str:
+    """The name of a number that is loaded: a gate's, a vector's, or one made from its array."""
+    names = {"gates": cell.gates, "vectors": cell.vector_wires}.get(place.array)
+    return names[place.gate] if names else f"{place.array}_j"
 
 
 def _free_name(prefix: str, gate: str) -> str:

@@ -1,35 +1,36 @@
 """One unit's part of a step in CUDA C++: functions for each cell, of which CELL chooses one cell's."""
 
 from rnnlab.cells import CELLS
-from rnnlab.emit.body import PRODUCT, SUM, StepArray, StepWork, Target, lines, suitable, work_of
+from rnnlab.emit.body import PRODUCT, SUM, StepArray, StepWork, Target, assignment, lines, suitable, work_of
 from rnnlab.emit.kernel_properties import properties_of
 
 HEADER = """\
 // A cell's work for one unit of one sequence in float32, and what kernels must know of the cell.
 // Derived from rnnlab.graphs.cells by rnnlab.emit.cuda_cells: change it there, then `make course`.
 //
-// CELL is its number in rnnlab/kernels/cells.py, which explains GATES to PASSES_H.  FORWARD_READS_H and
+// CELL is its number in rnnlab/kernels/cells.py, which explains GATES to OWN_VECTORS.  FORWARD_READS_H and
 // BACKWARD_READS_H say whether a step reads h, before it or after it.
 // step_forward: gates come in holding the products with the inputs, with biases, and are left holding the
-// gates; sums are the recurrent products.  Gives the next h.
+// gates; sums are the recurrent products, vectors the unit's numbers beside the biases.  Gives the next h.
 // step_backward: dh is what reaches h after the step but for past, which goes past the products; dc and past
 // are left as those before the step.  dgates and dgates_h get the gradients of the gates' sums: of their part
-// from the inputs, and from h.
+// from the inputs, and from h.  dvectors are added to: the gradients of the cell's own vectors.
 #pragma once
 DEVICE float sigmoid(float x) { return 0.5f * fast_tanh(0.5f * x) + 0.5f; }
 """
 SIGNATURES = {
     "forward": """\
-DEVICE float step_forward(float (&gates)[4], const float (&sums)[4], float inner_bias, float h, float c,
+DEVICE float step_forward(float (&gates)[4], const float (&sums)[4], const Vectors &vectors, float h, float c,
                           float &c_next, float &saved) {
 """,
     "backward": """\
-DEVICE void step_backward(const float (&gates)[4], float saved, float h, float h_next, float c, float c_next,
-                          float dh, float &dc, float &past, float (&dgates)[4], float (&dgates_h)[4]) {
+DEVICE void step_backward(const float (&gates)[4], const Vectors &vectors, float saved, float h, float h_next,
+                          float c, float c_next, float dh, float &dc, float &past, float (&dgates)[4],
+                          float (&dgates_h)[4], Vectors &dvectors) {
 """,
 }
 FLAGS = "HAS_C", "SAVES", "PASSES_H", "FORWARD_READS_H", "BACKWARD_READS_H"
-OF_GATES = {"gates": "gates", "recurrent": "sums", "dgates": "dgates", "dgates_h": "dgates_h"}
+BLOCKS = {"recurrent": "sums"} | {name: name for name in "gates dgates dgates_h vectors dvectors".split()}
 
 
 def source() -> str:
@@ -39,13 +40,13 @@ def source() -> str:
 
 
 def _place(place: StepArray) -> str:
-    if place.array in OF_GATES:
-        return f"{OF_GATES[place.array]}[{place.gate}]"
+    if place.array in BLOCKS:
+        return f"{BLOCKS[place.array]}[{place.gate}]"
     return {"dh": "past"}.get(place.array, place.array)
 
 
 def _write(place: StepArray, value: str) -> str:
-    return f"return {value}" if place.array == "h_next" else f"{_place(place)} = {value}"
+    return f"return {value}" if place.array == "h_next" else assignment(place, _place(place), value)
 
 
 TARGET = Target(
@@ -70,11 +71,13 @@ def _cell(number: int, cell: str) -> str:
     """The part of the header for one cell."""
     works = {direction: work_of(cell, direction) for direction in SIGNATURES}
     properties = CELLS[cell]
-    _, gates, inner, _, *flags = properties_of(cell, number)
-    flags += [bool(_arrays(work) & {"h", "h_next"}) for work in works.values()]
+    _, gates, inner, _, *flags, vectors, own = properties_of(cell, number)
+    reads = [{place.array for place in work.loads.values()} for work in works.values()]
+    flags += [not arrays.isdisjoint(("h", "h_next")) for arrays in reads]
     condition = f"{'elif' if number else 'if'} CELL == {number}"
     text = f"#{condition}  // {properties.mode}: gates {' '.join(properties.gates)}\n"
-    text += f"constexpr int GATES = {gates}, INNER = {inner};\n"
+    text += f"constexpr int GATES = {gates}, INNER = {inner}, VECTORS = {vectors}, OWN_VECTORS = {own};\n"
+    text += "typedef float Vectors[VECTORS + 1];\n"  # C++ has no array of length 0
     values = ", ".join(f"{name} = {str(value).lower()}" for name, value in zip(FLAGS, flags, strict=True))
     text += f"constexpr bool {values};\n"
     for direction, signature in SIGNATURES.items():
@@ -91,7 +94,3 @@ def _body(work: StepWork, direction: str) -> list[str]:
     if not any(place.array == "dgates_h" for place in work.stores):
         body.append(f"for (int g = 0; g < {len(work.cell.gates)}; g++) dgates_h[g] = dgates[g]")
     return body
-
-
-def _arrays(work: StepWork) -> set[str]:
-    return {place.array for place in work.loads.values()}

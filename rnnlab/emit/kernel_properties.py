@@ -21,6 +21,8 @@ class KernelProperties(NamedTuple):
     has_c: bool  # a second state
     saves: bool  # a gradient needs one number a unit beside gates and states
     passes_h: bool  # h reaches the next h past the products too
+    vectors: int  # arrays of a number a unit that a step reads beside the biases
+    own_vectors: int  # those that are parameters, not a part of bias_hh: the last
 
 
 '''
@@ -28,10 +30,9 @@ class KernelProperties(NamedTuple):
 
 def source() -> str:
     """The text of the module."""
-    properties = (properties_of(name, number) for number, name in enumerate(suitable()))
     rows = (
-        f'    "{CELLS[name].mode}": KernelProperties{values},\n'
-        for name, values in zip(suitable(), properties, strict=True)
+        f'    "{CELLS[name].mode}": KernelProperties{properties_of(name, number)},\n'
+        for number, name in enumerate(suitable())
     )
     return f"{HEADER}KERNEL_PROPERTIES = {{  # by the cell's mode\n{''.join(rows)}}}\n"
 
@@ -43,4 +44,5 @@ def properties_of(name: str, number: int) -> tuple:
     inner = cell.gates.index(cell.inner_bias) if cell.inner_bias else -1
     saves = StepArray("saved") in stores["forward"]
     passes_h = StepArray("dh") in stores["backward"]
-    return number, len(cell.gates), inner, gate_is_h(cell), "c" in cell.states, saves, passes_h
+    vectors = len(cell.vector_wires), len(cell.vectors)
+    return number, len(cell.gates), inner, gate_is_h(cell), "c" in cell.states, saves, passes_h, *vectors

@@ -1,9 +1,7 @@
 """A step's pointwise work for one unit of one sequence: device functions in Numba's CUDA."""
 
-from typing import NamedTuple
-
 from rnnlab.cells import CELLS
-from rnnlab.emit.body import PRODUCT, SUM, StepArray, Target, lines, suitable, work_of
+from rnnlab.emit.body import PRODUCT, SUM, StepArray, Target, assignment, lines, suitable, work_of
 
 HEADER = '''"""A cell's work for one unit of one sequence, forward and backward, as functions of every kernel.
 
@@ -13,16 +11,18 @@ All arrays are flat.  `gate` is the place of the unit's first gate in [T,B,G·H]
 `before` is its place in [T,B,H], which in [T+1,B,H] is that of the state before the step; `after` is that
 of the state after it; `row` is its place in [B,H].
 
-Forward: sums [G] are the recurrent products; gates hold the input products with the biases, and are left
-holding the gates; reserve has what else is stored of a step, a second state c [T+1,B,H] or what a gradient
-needs beside states and gates [T,B,H], such as the recurrent sum that a GRU's reset gate multiplies.
+Forward: sums [G] are the recurrent products; vectors [V·H] are numbers of each unit beside the biases; gates
+hold the input products with the biases, and are left holding the gates; reserve has what else is stored of a
+step, a second state c [T+1,B,H] or what a gradient needs beside states and gates [T,B,H], such as the
+recurrent sum that a GRU's reset gate multiplies.
 
 Backward: dh is what dy, the products and the final state's gradient send to h after the step.  carry [B,H]
 goes past the products to the step before: dc, or what h sends to the next h past them.  dgates and dgates_h
 [T,B,G·H] get the gradients of the gates, for the inputs and for the recurrent product; they differ where a
 gate multiplies that product, as in a GRU, and are one array elsewhere.
 
-A cell that has both has pairs of numbers in reserve, or in carry: those of c come first.
+A cell that has both has pairs of numbers in reserve, or in carry: those of c come first.  The last ones in
+carry are the gradients of the cell's own vectors, added up over the steps of each sequence.
 """
 
 import math
@@ -38,8 +38,9 @@ from pocketgpu import cuda
 class Pointwise(NamedTuple):
     """The two device functions of a cell."""
 
-    forward: Callable  # (sums, gates, gate, H, inner_bias, unit, h, before, after, reserve)
-    backward: Callable  # (dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h)
+    forward: Callable  # (sums, gates, gate, H, vectors, unit, h, before, after, reserve)
+    # (dh, gates, gate, H, vectors, unit, h, before, after, reserve, carry, row, dgates, dgates_h)
+    backward: Callable
 
 
 @cache
@@ -50,11 +51,16 @@ def pointwise(cell: str, dtype: str) -> Pointwise:
     return MAKERS[cell](np.dtype(dtype).type)
 '''
 ARGUMENTS = {
-    "forward": "sums, gates, gate, H, inner_bias, unit, h, before, after, reserve",
-    "backward": "dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h",
+    "forward": "sums, gates, gate, H, vectors, unit, h, before, after, reserve",
+    "backward": "dh, gates, gate, H, vectors, unit, h, before, after, reserve, carry, row, dgates, dgates_h",
 }
 CONSTANTS = {"zero": "0", "half": "0.5", "one": "1"}
-GATES = {"gates": "gates", "dgates": "dgates", "dgates_h": "dgates_h"}
+BLOCKS = {
+    "gates": "gate",
+    "dgates": "gate",
+    "dgates_h": "gate",
+    "vectors": "unit",
+}  # where the first one lies
 FUNCTIONS = {
     "tanh": "math.tanh({})".format,
     "sigmoid": "half * math.tanh(half * {}) + half".format,
@@ -65,38 +71,29 @@ FUNCTIONS = {
 
 def source() -> str:
     """The text of the module."""
-    makers = ", ".join(f'"{CELLS[cell].mode}": _{CELLS[cell].mode}' for cell in suitable())
-    return HEADER + "".join(map(_maker, suitable())) + f"\n\nMAKERS = {{{makers}}}\n"
+    makers = "".join(f'    "{CELLS[cell].mode}": _{CELLS[cell].mode},\n' for cell in suitable())
+    return HEADER + "".join(map(_maker, suitable())) + f"\n\nMAKERS = {{\n{makers}}}\n"
 
 
 def _target(cell: str) -> Target:
     """How the device functions of a cell spell a step."""
-    stores = {direction: work_of(cell, direction).stores for direction in ARGUMENTS}
-    has_c = "c" in CELLS[cell].states
-    stored = _Numbers("reserve", has_c, StepArray("saved") in stores["forward"])
-    carried = _Numbers("carry", has_c, StepArray("dh") in stores["backward"])
-    places = {  # role -> where its number lies
-        "inner_bias": "inner_bias[unit]",
-        "h": "h[before]",
-        "h_next": "h[after]",
-        "c": stored.of_c("before"),
-        "c_next": stored.of_c("after"),
-        "saved": stored.other("before"),
-        "dc": carried.of_c("row"),
-        "dh": carried.other("row"),
-    }
+    places = {StepArray("h"): "h[before]", StepArray("h_next"): "h[after]"}
+    places |= _numbers(cell, "forward", ("c_next", "saved"), "reserve", "before")
+    if c := places.get(StepArray("c_next")):
+        places |= {StepArray("c"): c, StepArray("c_next"): c.replace("before", "after")}
+    places |= _numbers(cell, "backward", ("dc", "dh", "dvectors"), "carry", "row")
 
     def text(place: StepArray) -> str:
         if place.array == "recurrent":
             return f"sums[{place.gate}]"
-        if place.array not in GATES:
-            return places[place.array]
+        if place.array not in BLOCKS:
+            return places[place]
         further = {0: "", 1: " + H"}.get(place.gate, f" + {place.gate} * H")
-        return f"{GATES[place.array]}[gate{further}]"
+        return f"{place.array}[{BLOCKS[place.array]}{further}]"
 
     return Target(
         read=text,
-        write=lambda place, value: f"{text(place)} = {value}",
+        write=lambda place, value: assignment(place, text(place), value),
         functions=FUNCTIONS,
         binds={"sigmoid": (PRODUCT, SUM), "relu_slope": (PRODUCT, 0)},
         named=("dh",),
@@ -104,18 +101,13 @@ def _target(cell: str) -> Target:
     )
 
 
-class _Numbers(NamedTuple):
-    """An array with a number of c, one of another kind, or a pair of them."""
-
-    name: str
-    has_c: bool
-    has_other: bool
-
-    def of_c(self, place: str) -> str:
-        return f"{self.name}[2 * {place}]" if self.has_other else f"{self.name}[{place}]"
-
-    def other(self, place: str) -> str:
-        return f"{self.name}[2 * {place} + 1]" if self.has_c else f"{self.name}[{place}]"
+def _numbers(cell: str, direction: str, order: tuple[str, ...], array: str, row: str) -> dict[StepArray, str]:
+    """Where the numbers lie that a step leaves in a row of `array`, those of c first."""
+    stores = work_of(cell, direction).stores
+    numbers = [place for name in order for place in sorted(stores) if place.array == name]
+    first = f"{len(numbers)} * {row}" if len(numbers) > 1 else row
+    further = ["", *(f" + {at}" for at in range(1, len(numbers)))]
+    return {place: f"{array}[{first}{more}]" for place, more in zip(numbers, further, strict=False)}
 
 
 def _maker(cell: str) -> str:

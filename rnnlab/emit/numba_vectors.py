@@ -4,7 +4,10 @@ Arrays are flat; rnnlab.kernels.packed.vectors loads and stores them.  The type 
 a vector are the arrays' own (`lanes`), that of a panel is the target's (`VECTORS`): no text depends on them.
 """
 
+import re
 from dataclasses import replace
+from functools import cache
+from textwrap import dedent, indent
 
 from rnnlab.emit.body import (
     StepArray,
@@ -29,13 +32,15 @@ and the like are where the first row (sequence) of a step and panel starts.  h a
 are rows of their own, [.,B,H], because products read them row by row.
 
 Forward: gates come in holding the products (without bias), and are left holding the gates; a cell of one gate
-has them in h.  saved: where a gate multiplies a recurrent product, that product comes in, and goes out with
-its bias, the last one.  c_at and c_next are places in c.
+has them in h.  bias [G+V,H'] has the vectors of a step behind the biases of the gates.  saved: where a gate
+multiplies a recurrent product, that product comes in, and goes out with its bias.  c_at and c_next are places
+in c.
 
 Backward: dg is written from dh, the sum of carry [P,B,width], what later steps sent, of dy, and of past
 [P,B,width], what reached h past the products; dc and past are left as those before the step.  Where a gate
 multiplies a recurrent product, dg has one column more: the gradient of that product's gate for the inputs
-comes first, then the other gates', then its gradient for the product.
+comes first, then the other gates', then its gradient for the product.  dvectors, which are laid out as bias,
+are added to: the gradients of the cell's own vectors.
 
 `forward` and `backward`, at the end, are the steps of all cells, with the arguments of any.
 """
@@ -49,7 +54,14 @@ from rnnlab.kernels.packed.vectors import lanes, load, positive, sigmoid, step, 
 STATES = "c c_at c_next saved saved_at h before h_at h_row"
 ORDER = {  # arguments of any cell's step, after the number of rows
     "forward": f"rows gates gates_at bias bias_at bias_row {STATES}",
-    "backward": f"rows gates gates_at {STATES} carry dc past at dy dy_at dy_row dg dg_at dg_row dg_gate",
+    "backward": f"rows gates gates_at bias bias_at bias_row {STATES} carry dc past at "
+    "dy dy_at dy_row dg dg_at dg_row dg_gate dvectors",
+}
+PLACES = {  # that several lines use
+    "unit": "row * width + j",
+    "after": "h_at + row * h_row + j",
+    "gate": "gates_at + row * {gates} * width + j",
+    "out": "dg_at + row * dg_row + j",
 }
 FUNCTIONS = {
     "one_minus": "1 - {}".format,
@@ -72,7 +84,7 @@ NUMBERS = {  # role -> array and place of a vector with one number a unit
 
 def source() -> str:
     """The text of the module."""
-    functions = "".join(_function(cell, way) for cell in suitable() for way in ORDER)
+    functions = "".join(_function(cell, way)[1] for cell in suitable() for way in ORDER)
     return HEADER + functions + "".join(map(_any_step, ORDER))
 
 
@@ -90,15 +102,25 @@ def _target(work: StepWork) -> Target:
             return NUMBERS["h_next"] if is_h else ("gates", _plus("gate", place.gate, "width"))
         if place.array == "bias":
             return "bias", _plus("bias_at", place.gate, "bias_row") + " + j"
-        if place.array == "inner_bias":
-            return "bias", _plus("bias_at", gates, "bias_row") + " + j"
+        if place.array == "vectors":
+            return "bias", _plus("bias_at", gates + place.gate, "bias_row") + " + j"
+        if place.array == "dvectors":
+            return "dvectors", _plus("bias_at", place.gate, "bias_row") + " + j"
         if place.array.startswith("dgates"):
             return "dg", _plus("out", _column(place, gates, inner), "dg_gate")
         return NUMBERS[place.array]
 
+    def read(at: StepArray) -> str:
+        return "load({}, {})".format(*place(at))
+
+    def write(at: StepArray, value: str) -> str:
+        if at.array == "dvectors":
+            value = f"{read(at)} + {value}"
+        return dedent(folded("store", [*place(at), value], indent=12))
+
     return Target(
-        read=lambda at: "load({}, {})".format(*place(at)),
-        write=lambda at, value: "store({}, {}, {})".format(*place(at), value),
+        read=read,
+        write=write,
         functions=FUNCTIONS,
         named=("dh",),
         is_added=lambda at: at.array == "recurrent" and at.gate != inner,
@@ -120,68 +142,40 @@ def _column(place: StepArray, gates: int, inner: int | None) -> int:
     return place.gate + 1 - (place.gate > inner)
 
 
-def _function(cell: str, direction: str) -> str:
+@cache
+def _function(cell: str, direction: str) -> tuple[list[str], str]:
+    """The arguments and the text of a cell's step: of all that may be, those that its lines name."""
     work = work_of(cell, direction)
     inner = work.cell.inner_bias
     if inner:  # the recurrent part of the other gates' gradients is the same
         of_inner = StepArray("dgates_h", work.cell.gates.index(inner))
         stores = {at: key for at, key in work.stores.items() if at.array != "dgates_h" or at == of_inner}
         work = replace(work, stores=stores)
-    body = _head(work, direction) + lines(work, _target(work))
-    loop = ["for row in range(rows):", "    for j in range(0, width, vector):"]
-    like = "h" if direction == "forward" else "dg"
-    head = [f"vector = lanes({like})", "width = VECTORS * vector"]
-    statements = [*head, *loop, *(f"        {line}" for line in body)]
-    inside = "".join(f"    {line}\n" for line in statements)
-    opening = signature(function_name(cell, direction), _arguments(work, direction))
-    return f"\n\n@njit(**OPTIONS)\n{opening}\n{inside}"
-
-
-def _roles(work: StepWork) -> set[str]:
-    return {place.array for place in (*work.loads.values(), *work.stores)}
-
-
-def _head(work: StepWork, direction: str) -> list[str]:
-    """The places that several lines use."""
+    body = lines(work, _target(work))
+    if direction == "backward":
+        past = "load(past, at + unit) + " if StepArray("dh") in work.stores else ""
+        body.insert(0, f"dh = load(carry, at + unit) + {past}load(dy, dy_at + row * dy_row + j)")
+    used = _names(body)
     gates = len(work.cell.gates)
-    roles = _roles(work)
-    head = []
-    if direction == "backward" or roles & {"saved", "c"}:
-        head.append("unit = row * width + j")
-    if "h_next" in roles:
-        head.append("after = h_at + row * h_row + j")
-    if not gate_is_h(work.cell):
-        head.append(f"gate = gates_at + row * {gates} * width + j")
-    if direction == "backward":
-        parts = ["load(carry, at + unit)", "load(dy, dy_at + row * dy_row + j)"]
-        if StepArray("dh") in work.stores:
-            parts.insert(1, "load(past, at + unit)")
-        head += ["out = dg_at + row * dg_row + j", f"dh = {' + '.join(parts)}"]
-    return head
+    places = [f"{name} = {text.format(gates=gates)}" for name, text in PLACES.items() if name in used]
+    body = [*places, *body]
+    like = "h" if direction == "forward" else "dg"
+    head = f"vector = lanes({like})\nwidth = VECTORS * vector\nfor row in range(rows):\n"
+    inside = f"{head}    for j in range(0, width, vector):\n" + indent("\n".join(body), " " * 8)
+    arguments = [name for name in ORDER[direction].split() if name in _names([inside])]
+    opening = signature(function_name(cell, direction), arguments)
+    return arguments, f"\n\n@njit(**OPTIONS)\n{opening}\n{indent(inside, ' ' * 4)}\n"
 
 
-def _arguments(work: StepWork, direction: str) -> list[str]:
-    """Arrays, and their places, of those that the step has."""
-    roles = _roles(work)
-    many = len(work.cell.gates) > 1
-    pieces = [("rows", True), ("gates gates_at", not gate_is_h(work.cell))]
-    if direction == "forward":
-        pieces += [("bias bias_at", True), ("bias_row", many)]
-    pieces += [("c c_at c_next", "c" in roles), ("saved saved_at", "saved" in roles)]
-    pieces += [("h", roles & {"h", "h_next"}), ("before", "h" in roles), ("h_at", "h_next" in roles)]
-    pieces.append(("h_row", roles & {"h", "h_next"}))
-    if direction == "backward":
-        pieces += [("carry", True), ("dc", "dc" in roles), ("past", StepArray("dh") in work.stores)]
-        pieces += [("at dy dy_at dy_row dg dg_at dg_row", True), ("dg_gate", many)]
-    return [name for names, is_there in pieces if is_there for name in names.split()]
+def _names(statements: list[str]) -> set[str]:
+    return set(re.findall(r"\w+", " ".join(statements)))
 
 
 def _any_step(direction: str) -> str:
     """The function that runs the step of the cell with a number."""
     body = ""
     for number, cell in enumerate(suitable()):
-        arguments = _arguments(work_of(cell, direction), direction)
-        call = folded(function_name(cell, direction), arguments, indent=8)
+        call = folded(function_name(cell, direction), _function(cell, direction)[0], indent=8)
         body += f"    {'elif' if number else 'if'} number == {number}:\n{call}\n"
     opening = signature(direction, ["number", *ORDER[direction].split()])
     return f"\n\n@njit(**OPTIONS)\n{opening}\n{body}"

@@ -2,7 +2,8 @@
 
 Each gate has wires of its own, W_<gate> [H,I], U_<gate> [H,H], b_<gate> [H], as equations are written;
 stacking them is a transformation (transform.py).  b is PyTorch's bias_ih + bias_hh, except in the candidate
-of a GRU with reset after the product: there bias_hh is the wire c_n [H], inside the reset.
+of a GRU with reset after the product: there bias_hh is the wire c_n [H], inside the reset.  A further vector
+[H] of a cell is a wire of its own name; `g.p_i * c` multiplies each row of c [B,H] by it.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import numpy as np
 
 from rnnlab import cells
 from rnnlab.graphs.graph import Graph, Sketch, Wire, relu, sigmoid, tanh
-from rnnlab.network import Network, merged_bias
+from rnnlab.network import Network, merged_bias, step_vectors
 
 State = dict[str, Wire]
 
@@ -93,16 +94,14 @@ def wire_values(network: Network, x: np.ndarray, state: tuple[np.ndarray, ...]) 
     values |= {f"{name}0": part[0] for name, part in zip(network.properties.states, state, strict=True)}
     layer = network.layer(0)
     properties = network.properties
-    by_gate = lambda array: np.split(array, network.gates)
-    for k, gate in enumerate(properties.gates):
-        values |= {
-            f"W_{gate}": by_gate(layer.weight_ih)[k],
-            f"b_{gate}": by_gate(merged_bias(network, layer))[k],
-        }
-        if gate in properties.recurrent_gates:
-            values[f"U_{gate}"] = by_gate(layer.weight_hh)[k]
-        if gate == properties.inner_bias:
-            values[f"c_{gate}"] = by_gate(layer.bias_hh)[k]
+    values |= zip(properties.vector_wires, step_vectors(network, layer), strict=True)
+    for letter, gates, array in (
+        ("W", properties.gates, layer.weight_ih),
+        ("b", properties.gates, merged_bias(network, layer)),
+        ("U", properties.recurrent_gates, layer.weight_hh),
+    ):
+        rows = array.reshape(len(gates), network.hidden_size, *array.shape[1:])
+        values |= {f"{letter}_{gate}": block for gate, block in zip(gates, rows, strict=True)}
     return values
 
 
@@ -124,6 +123,7 @@ def network_gradients(network: Network, d: dict[str, np.ndarray]) -> dict[str, n
         "weight_hh_l0": np.concatenate([np.empty((0, H)), *recurrent]),
         "bias_ih_l0": column("b"),
         "bias_hh_l0": np.concatenate([np.empty(0), *inner]),
+        **{f"{name}_l0": d[name] for name in properties.vectors},
     }
 
 
@@ -136,7 +136,6 @@ def _sketch(cell: str, x_wires: dict, B: int, I: int, H: int, step: str) -> tupl
         weights |= {f"W_{gate}": (H, I), f"b_{gate}": (H,)}
         if gate in properties.recurrent_gates:
             weights[f"U_{gate}"] = (H, H)
-    if properties.inner_bias:
-        weights[f"c_{properties.inner_bias}"] = (H,)
+    weights |= dict.fromkeys(properties.vector_wires, (H,))
     states = {f"{name}{step}": (B, H) for name in properties.states}
     return Sketch(**x_wires, **states, **weights), properties.states

@@ -117,6 +117,8 @@ class Wire:
         return self.sketch.add("bias" if len(other.shape) < len(self.shape) else "sum", self, other)
 
     def __mul__(self, other: "Wire") -> "Wire":
+        if len(self.shape) < len(other.shape):  # a vector [H], by which every row of the other is multiplied
+            return other * self
         return self.sketch.add("times", self, other)
 
     def __rsub__(self, one: int) -> "Wire":

@@ -65,6 +65,20 @@ def _bias_shape(shapes, flags):
     return [shapes[0]]
 
 
+def _times_shape(shapes, flags):
+    if shapes[1] not in (shapes[0], shapes[0][-1:]):
+        raise ValueError("the shapes must be equal, or the second has one number for each column")
+    return [shapes[0]]
+
+
+def _reverse_times(d, inputs, output, flags):
+    """y = a∘b gives da = d∘b and db = d∘a; where every row has the same b, db is the sum over rows."""
+    a, b = inputs
+    da = d * b
+    db = d * a
+    return da, db if a.shape == b.shape else d.sketch.add("sum_rows", db)
+
+
 def _stack_shape(shapes, flags):
     (axis,) = flags
     if len({(*shape[:axis], *shape[axis + 1 :]) for shape in shapes}) != 1:
@@ -107,9 +121,9 @@ RULES = {
     ),
     "times": Rule(
         run=lambda v, flags: [v[0] * v[1]],
-        shape=_same,
+        shape=_times_shape,
         label=lambda names, flags: "∘".join(names),
-        reverse=lambda d, inputs, output, flags: (d * inputs[1], d * inputs[0]),
+        reverse=_reverse_times,
     ),
     "product": Rule(
         run=_product,

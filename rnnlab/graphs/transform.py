@@ -44,8 +44,9 @@ def accumulate(graph: Graph) -> Graph:
         if total.op != "sum" or len(total.inputs) != 2:
             continue
         for wire, other in (total.inputs, total.inputs[::-1]):
-            product = next((n for n in nodes if wire in n.outputs and n.op == "product"), None)
-            if product and len(graph.readers(wire)) == 1 and wire not in graph.outputs:
+            product = graph.maker(wire)
+            readers = len(graph.readers(wire)) + graph.outputs.count(wire)
+            if product and product.op == "product" and readers == 1:
                 nodes.remove(product)
                 nodes.remove(total)
                 nodes.append(Node("product_add", (*product.inputs, other), total.outputs, product.flags))

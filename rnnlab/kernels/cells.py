@@ -16,11 +16,13 @@ class KernelProperties(NamedTuple):
     has_c: bool  # a second state
     saves: bool  # a gradient needs one number a unit beside gates and states
     passes_h: bool  # h reaches the next h past the products too
+    vectors: int  # arrays of a number a unit that a step reads beside the biases
+    own_vectors: int  # those that are parameters, not a part of bias_hh: the last
 
 
 KERNEL_PROPERTIES = {  # by the cell's mode
-    "rnn_tanh": KernelProperties(0, 1, -1, True, False, False, False),
-    "rnn_relu": KernelProperties(1, 1, -1, True, False, False, False),
-    "gru": KernelProperties(2, 3, 2, False, False, True, True),
-    "lstm": KernelProperties(3, 4, -1, False, True, False, False),
+    "rnn_tanh": KernelProperties(0, 1, -1, True, False, False, False, 0, 0),
+    "rnn_relu": KernelProperties(1, 1, -1, True, False, False, False, 0, 0),
+    "gru": KernelProperties(2, 3, 2, False, False, True, True, 1, 0),
+    "lstm": KernelProperties(3, 4, -1, False, True, False, False, 0, 0),
 }

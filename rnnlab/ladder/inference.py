@@ -146,6 +146,10 @@ class Inference:
                 f"weights={weights!r} need a compiled step; {network.properties.name} has none, "
                 f"but {', '.join(numba_fused.PROPERTIES.cells)} have"
             )
+        if network.properties.vectors:
+            raise ValueError(
+                f"weights={weights!r} are for cells without vectors: leave it out for {network.cell!r}"
+            )
         if not find_spec("numba"):
             raise ValueError(f"weights={weights!r} need Numba: {INSTALL}")
 

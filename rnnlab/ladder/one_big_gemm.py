@@ -61,12 +61,13 @@ def run(network: Network, x: np.ndarray, state: State | None, save: Save) -> tup
 
     def layer_forward(index, x, state):
         layer = network.layer(index)
+        _, weight_hh, _, bias_hh, *vectors = layer
         steps = []
         gates_x = input_products(layer, x)
         y = np.empty((*x.shape[:2], network.hidden_size), x.dtype)
         for t in range(len(x)):
             state, step = cells.forward(
-                network.cell, gates_x[t], state, layer.weight_hh, layer.bias_hh, network.reset
+                network.cell, gates_x[t], state, weight_hh, bias_hh, network.reset, *vectors
             )
             y[t] = state[0]
             steps.append(step)
@@ -80,32 +81,31 @@ def sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None, 
 
     def layer_backward(index, saved, dy, dstate):
         layer = network.layer(index)
+        weight_ih, weight_hh, _, _, *vectors = layer
         (x, of_layer) = saved
         results = []
         step_of = restore(layer, of_layer)
         for t in reversed(range(len(x))):
             step = step_of(t)
             dstate = (dstate[0] + dy[t], *dstate[1:])
-            *dgates, dstate = cells.backward(network.cell, dstate, step, layer.weight_hh, network.reset)
-            results.append((*dgates, step))
-        dgates_x, dgates_h, steps = _in_order(results)
-        gradients = Layer(
-            dgates_x.T @ rows(x),
-            _recurrent_gradient(network, dgates_h, steps),
-            dgates_x.sum(0),
-            dgates_h.sum(0),
-        )
-        return (dgates_x @ layer.weight_ih).reshape(x.shape), dstate, gradients
+            dgates_x, dgates_h, dstate, *dvectors = cells.backward(
+                network.cell, dstate, step, weight_hh, network.reset, *vectors
+            )
+            results.append((dgates_x, dgates_h, step, *dvectors))
+        dgates_x, dgates_h, steps, *dvectors = _in_order(results)
+        sums = (part.sum(0) for part in (dgates_x, dgates_h, *dvectors))
+        gradients = dgates_x.T @ rows(x), _recurrent_gradient(network, dgates_h, steps), *sums
+        return (dgates_x @ weight_ih).reshape(x.shape), dstate, gradients
 
     return backward_through_layers(network, saved, saved[0][0].shape[:2], dy, dstate, layer_backward)
 
 
-def _in_order(results: list) -> tuple[np.ndarray, np.ndarray, Steps]:
-    """dgates_x and dgates_h of all steps, both [T·B,G·H], one array if they are the same; and the steps."""
-    dgates_x, dgates_h, steps = zip(*reversed(results), strict=True)
+def _in_order(results: list) -> tuple:
+    """dgates_x and dgates_h of all steps [T·B,G·H], one array if they are the same; the steps; dvectors."""
+    dgates_x, dgates_h, steps, *dvectors = zip(*reversed(results), strict=True)
     stacked_x = np.concatenate(dgates_x)
-    is_shared = dgates_h[0] is dgates_x[0]
-    return stacked_x, stacked_x if is_shared else np.concatenate(dgates_h), list(steps)
+    stacked_h = stacked_x if dgates_h[0] is dgates_x[0] else np.concatenate(dgates_h)
+    return stacked_x, stacked_h, list(steps), *map(np.concatenate, dvectors)
 
 
 def _recurrent_gradient(network: Network, dgates_h: np.ndarray, steps: Steps) -> np.ndarray:

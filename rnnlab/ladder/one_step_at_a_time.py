@@ -47,7 +47,7 @@ def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | Non
     def run(index, saved, dy, dstate):
         (x, steps) = saved
         layer = network.layer(index)
-        gradients = Layer(*map(np.zeros_like, layer))
+        gradients = layer._make(map(np.zeros_like, layer))
         dx = np.empty_like(x)
         for t in reversed(range(len(x))):
             dstate = (dstate[0] + dy[t], *dstate[1:])
@@ -62,13 +62,17 @@ def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tupl
     gates_x = _gate_by_gate(x_t, layer.weight_ih, H) + layer.bias_ih
     if network.properties.resets_before:
         return cells.gru_before(gates_x, state, lambda h, rows: _recurrent(network, layer, h, rows))
-    gates_h = _gate_by_gate(state[0], layer.weight_hh, H) + layer.bias_hh
-    return cells.pointwise(network.cell, gates_x, gates_h, state)
+    _, weight_hh, _, bias_hh, *vectors = layer
+    gates_h = _gate_by_gate(state[0], weight_hh, H) + bias_hh
+    return network.properties.pointwise(gates_x, gates_h, state, *vectors)
 
 
 def _step_backward(network, layer, gradients, x_t, saved, dstate):
     """dx_t [B,I] and dstate before the step; adds the step's part to `gradients` in place."""
-    dgates_x, dgates_h, dstate = cells.backward(network.cell, dstate, saved, layer.weight_hh, network.reset)
+    _, weight_hh, _, _, *vectors = layer
+    dgates_x, dgates_h, dstate, *dvectors = cells.backward(
+        network.cell, dstate, saved, weight_hh, network.reset, *vectors
+    )
     dx_t = 0
     h_factors = cells.recurrent_inputs(network.cell, saved, network.reset)
     for gate in _rows(layer.weight_ih, network.hidden_size):
@@ -76,8 +80,8 @@ def _step_backward(network, layer, gradients, x_t, saved, dstate):
         gradients.weight_ih[gate] += dgates_x[:, gate].T @ x_t
     for gate, h in zip(_rows(layer.weight_hh, network.hidden_size), h_factors, strict=True):
         gradients.weight_hh[gate] += dgates_h[:, gate].T @ h
-    gradients.bias_ih[:] += dgates_x.sum(0)
-    gradients.bias_hh[:] += dgates_h.sum(0)
+    for gradient, part in zip(gradients[2:], (dgates_x, dgates_h, *dvectors), strict=True):
+        gradient[:] += part.sum(0)
     return dx_t, dstate
 
 

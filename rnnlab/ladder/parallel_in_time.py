@@ -16,8 +16,14 @@ import numpy as np
 from rnnlab import scan
 from rnnlab.cells import CELLS, SavedStep
 from rnnlab.ladder.properties import Ledger, RungProperties
-from rnnlab.layers import backward_through_layers, forward_through_layers, input_products, rows
-from rnnlab.network import Layer, check_cell
+from rnnlab.layers import (
+    backward_through_layers,
+    forward_through_layers,
+    input_products,
+    parameter_gradients,
+    product,
+)
+from rnnlab.network import check_cell
 
 PROPERTIES = RungProperties(
     idea="a state that no gate reads: all steps by one scan",
@@ -33,10 +39,11 @@ def forward(network, x, state=None):
     def run(index, x, state):
         check_cell(network, PROPERTIES.cells)
         layer = network.layer(index)
-        cell = network.properties
+        _, _, _, _, *vectors = layer
         zeros = np.zeros((*x.shape[:2], network.hidden_size), x.dtype)
-        (constant,), saved = cell.pointwise(input_products(layer, x), None, (zeros,))
-        h = _states()(scan.Maps(_slope(network, saved), constant), state[0])
+        gates_x = input_products(layer, x)
+        (constant,), saved = network.properties.pointwise(gates_x, None, (zeros,), *vectors)
+        h = _states()(scan.Maps(_slope(network, saved, vectors), constant), state[0])
         return h[1:], (h[-1],), (x, h, saved.gates)
 
     y, state, saved = forward_through_layers(network, x, state, run)
@@ -49,22 +56,21 @@ def backward(network, saved, dy, dstate=None):
 
     def run(index, saved, dy, dstate):
         (x, h, gates) = saved
-        layer = network.layer(index)
+        weight_ih, _, _, _, *vectors = network.layer(index)
         step = SavedStep((h[:-1],), gates, None)
-        later = np.concatenate([_slope(network, step)[1:], np.ones_like(h[:1])])
+        later = np.concatenate([_slope(network, step, vectors)[1:], np.ones_like(h[:1])])
         dh = _states()(scan.Maps(later, dy), dstate[0], is_reversed=True)[:-1]
-        dgates_x, _, first = network.properties.pointwise_backward((dh,), step)
-        flat = rows(dgates_x)
-        empty = (layer.weight_hh, layer.bias_hh)  # these have no rows
-        gradients = Layer(flat.T @ rows(x), empty[0], flat.sum(0), empty[1])
-        return (flat @ layer.weight_ih).reshape(x.shape), (first[0][0],), gradients
+        dgates, none, first, *dvectors = network.properties.pointwise_backward((dh,), step, *vectors)
+        gradients = parameter_gradients(dgates, x, none, h[:-1], *dvectors)
+        return product(dgates, weight_ih), (first[0][0],), gradients
 
     return backward_through_layers(network, saved, saved[0][0].shape[:2], dy, dstate, run)
 
 
-def _slope(network, saved: SavedStep) -> np.ndarray:
+def _slope(network, saved: SavedStep, vectors: list[np.ndarray]) -> np.ndarray:
     """dh after / dh before [T,B,H] of every step, which does not depend on h."""
-    (slope,) = network.properties.pointwise_backward((np.ones_like(saved.state[0]),), saved)[2]
+    ones = np.ones_like(saved.state[0])
+    (slope,) = network.properties.pointwise_backward((ones,), saved, *vectors)[2]
     return slope
 
 

@@ -30,11 +30,15 @@ class SavedBuffers(NamedTuple):
 def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
     """The forward and backward of a rung that is these passes over the plan; see rnnlab.ladder."""
 
+    def plan_of(direction: str, network: Network, T: int, B: int) -> Plan:
+        sizes = Sizes(T, B, network.input_size, network.hidden_size, network.layers)
+        return plan_for(direction, network.properties.name, sizes, passes)
+
     def forward(network: Network, x: np.ndarray, state: State | None = None):
         """y [T,B,H], final state, saved; see rnnlab.ladder."""
         state = check_input(network, x, state)
         T, B, _ = x.shape
-        plan = plan_for("forward", network.properties.name, arrays_of.sizes_of(network, x), passes)
+        plan = plan_of("forward", network, T, B)
         arrays = executed(plan, network.dtype, arrays_of.forward_arrays(network, x, state))
         y, final = arrays_of.forward_results(network, arrays, T, B)
         outputs = {name: array for name, array in arrays.items() if name in plan.outputs}
@@ -44,10 +48,8 @@ def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
         """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
         outputs, T, B = saved
         dstate = check_gradients(network, T, B, dy, dstate)
-        sizes = Sizes(T, B, network.input_size, network.hidden_size, network.layers)
-        plan = plan_for("backward", network.properties.name, sizes, passes)
         arrays = outputs | arrays_of.backward_arrays(network, dy, dstate)
-        arrays = executed(plan, network.dtype, arrays)
+        arrays = executed(plan_of("backward", network, T, B), network.dtype, arrays)
         dx, dfirst, gradients = arrays_of.backward_results(network, arrays, T, B)
         return dx, dfirst, {name: gradients[name] for name in network.parameters}
 

@@ -23,7 +23,7 @@ import numpy as np
 from ranks.all_reduce import Interval
 from rnnlab.cells import State
 from rnnlab.layers import forward_through_layers
-from rnnlab.network import Layer, Network, layer_network
+from rnnlab.network import Network, layer_network, parameter_names
 from rnnlab.training.loop import add, is_finite, pieces
 from rnnlab.training.model import READOUT, Model
 from rnnlab.training.optimisers import Arrays
@@ -127,7 +127,7 @@ def buckets(model: Model) -> dict[str, tuple[str, ...]]:
     """Names of the parameters in each bucket, in the order in which the buckets are complete."""
     names = {"readout": READOUT}
     for index in reversed(range(model.network.layers)):
-        names[bucket_name(index)] = tuple(_of_layer(f"{name}_l0", index) for name in Layer._fields)
+        names[bucket_name(index)] = parameter_names(model.network.cell, index)
     return names
 
 

@@ -7,10 +7,12 @@ mirror; this module only says in which buffer each wire lives:
     gates_l [T·B,G·H]   first the input product, then the gate: the sum reads it before the gate overwrites it
     saved_l [T·B,S·H]   what else the mirror reads (GRU: S = 1); one function of a saved wire is done again
     dgates_l [T·B,G·H], dinner_l [T·B,H]   gradients before the nonlinearities; dx_l [T·B,I]
+    vectors_l [1,V·H]   beside the biases; step_dvectors_l [T·B,·]  what each step sends to the cell's own
     dh_l, dc_l [2·B,H]  the gradient that travels back: step t reads block (t+1)%2 and writes block t%2
 Wires that are not saved have one block of rows, which every step uses again.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from math import prod
 
@@ -18,7 +20,7 @@ from rnnlab.cells import CELLS
 from rnnlab.graphs.cells import step_graph
 from rnnlab.graphs.graph import Graph, Node
 from rnnlab.graphs.mirror import Mirror, mirror
-from rnnlab.schedule.plan import Elementary, Operation, Plan, Region, Sizes
+from rnnlab.schedule.plan import OF_PARAMETERS, Elementary, Operation, Plan, Region, Sizes, Span
 
 REDUCING = "sum_rows"
 Wires = dict[str, Region]
@@ -61,7 +63,7 @@ def _is_saved(wire: str, forward: Graph, reverse: Mirror) -> bool:
     return wire in forward.outputs or wire in forward.inputs or wire in reverse.graph.inputs
 
 
-def block(index: int, size: int) -> tuple[int, int]:
+def block(index: int, size: int) -> Span:
     """Rows or columns of one block after others of its size."""
     return index * size, (index + 1) * size
 
@@ -74,7 +76,7 @@ class _Builder:
         self.sizes = sizes
         self.gates = CELLS[cell].gates
         self.states = CELLS[cell].states
-        self.inner_bias = CELLS[cell].inner_bias
+        self.vectors = CELLS[cell].vector_wires
         self.buffers: dict[str, tuple[int, int]] = {}
 
     def plan(self, direction: str, operations: list[Operation]) -> Plan:
@@ -86,17 +88,20 @@ class _Builder:
         recomputed = {node.outputs[0] for node in again}
         red = [w for w in reverse.needed(graph) if w not in graph.inputs and w not in recomputed]
         wires = self._known(l, t)
-        wires |= self._saved([w for w in red if w not in wires], l, t)
+        wires |= self._all_steps(f"saved_l{l}", [w for w in red if w not in wires], t)
+        recurrent = self._columns(f"~hU_l{l}", self.gates, (0, self.sizes.B), self.sizes.B)
         for node in graph.nodes:
             wire = node.outputs[0]
-            factor = node.inputs[-1]
-            if node.op == "product" and factor[0] == "W":
-                wires[wire] = wires[self._gate_wire(factor)]
-            elif node.op == "product" and factor in graph.inputs:
-                wires[wire] = self._gate(f"~hU_l{l}", 0, factor, rows=1)
+            letter, _, gate = node.inputs[-1].partition("_")
+            if node.op == "product" and letter == "W":
+                wires[wire] = wires["h_next" if gate == "h" else gate]
+            elif node.op == "product" and gate in recurrent:
+                wires[wire] = recurrent[gate]
             elif wire not in wires:
                 wires[wire] = self._temporary(wire, l, graph.shapes[wire])
-        return [self._operation(node, wires, l, t) for node in graph.nodes]
+        waits = lambda node: node.op != "product" or not graph.inputs.keys() >= {*node.inputs}
+        # no product comes between pointwise operations but one that waits for some of them
+        return [self._operation(node, wires, l, t) for node in sorted(graph.nodes, key=waits)]
 
     def backward(self, l: int, t: int) -> list[Operation]:
         graph, reverse, again = graphs(self.cell, self.sizes.B, self._inputs(l), self.sizes.H)
@@ -105,7 +110,7 @@ class _Builder:
         for node in again:
             wire = node.outputs[0]
             wires[wire] = self._temporary(wire, l, graph.shapes[wire])
-        wires |= self._saved([w for w in reverse.needed(graph) if w not in wires], l, t)
+        wires |= self._all_steps(f"saved_l{l}", [w for w in reverse.needed(graph) if w not in wires], t)
         for node in reverse.graph.nodes:
             wire = node.outputs[0]
             if wire not in wires:
@@ -113,7 +118,7 @@ class _Builder:
         operations = [self._arriving(wires, l, t)]
         operations += [self._operation(node, wires, l, t) for node in again]
         for node in reverse.graph.nodes:
-            is_sum = wires[node.outputs[0]].buffer.startswith(("dweight", "dbias", "dinner_bias"))
+            is_sum = wires[node.outputs[0]].buffer.startswith(OF_PARAMETERS)
             operations.append(self._operation(node, wires, l, t, is_sum and not last))
         return operations
 
@@ -125,16 +130,18 @@ class _Builder:
         if node.op == REDUCING:
             return Operation("reduce", reads, (write,), l, (t, t + 1), accumulates=accumulates)
         body = (Elementary(node.op, reads, write),)
+        if accumulates:  # a parameter that a step reads in several places
+            of_step = write._replace(buffer="~of_step")
+            body = (Elementary(node.op, reads, of_step), Elementary("sum", (write, of_step), write))
+            reads = (*reads, write)
         return Operation("pointwise", reads, (write,), l, (t, t + 1), body=body)
 
     def _arriving(self, wires: Wires, l: int, t: int) -> Operation:
         """dh after the step: what later steps send, plus what the layer above, or the loss, sends."""
         is_top = l == self.sizes.L - 1
         above = self._steps("dy" if is_top else f"dx_l{l + 1}", t, self.sizes.H)
-        reads = (self._carried(f"dh_l{l}", t + 1), above)
-        write = wires["dh_next"]
-        body = (Elementary("sum", reads, write),)
-        return Operation("pointwise", reads, (write,), l, (t, t + 1), body=body)
+        arriving = {"later": self._carried(f"dh_l{l}", t + 1), "above": above}
+        return self._operation(Node("sum", (*arriving,), ("dh_next",)), wires | arriving, l, t)
 
     def _known(self, l: int, t: int) -> Wires:
         """Inputs, states, parameters and gates."""
@@ -147,72 +154,55 @@ class _Builder:
         for name in self.states:
             wires[name] = self._steps(f"{name}_l{l}", t, H, extra=1)
             wires[f"{name}_next"] = self._steps(f"{name}_l{l}", t + 1, H, extra=1)
-        for k, gate in enumerate(self.gates):
-            rows = block(k, H)
-            wires[f"W_{gate}"] = self._region(f"weight_ih_l{l}", rows, (0, I), len(self.gates) * H, I)
-            wires[f"U_{gate}"] = self._region(f"weight_hh_l{l}", rows, (0, H), len(self.gates) * H, H)
-            wires[f"b_{gate}"] = self._region(f"bias_l{l}", (0, 1), rows, 1, len(self.gates) * H)
-            if gate != "h":
-                wires[gate] = self._gate(f"gates_l{l}", t, gate)
-        if self.inner_bias:
-            wires[f"c_{self.inner_bias}"] = self._region(f"inner_bias_l{l}", (0, 1), (0, H), 1, H)
-        return wires
+        if self.gates != ("h",):
+            wires |= self._all_steps(f"gates_l{l}", self.gates, t)
+        return wires | self._parameters(l)
+
+    def _parameters(self, l: int, prefix: str = "") -> Wires:
+        """The parameters; with the prefix "d" their gradients."""
+        wires = {}
+        for letter, name, columns in (("W", "weight_ih", self._inputs(l)), ("U", "weight_hh", self.sizes.H)):
+            for k, gate in enumerate(self.gates):
+                rows = block(k, self.sizes.H)
+                size = len(self.gates) * self.sizes.H, columns
+                wires[f"{letter}_{gate}"] = self._region(f"{prefix}{name}_l{l}", rows, (0, columns), *size)
+        for name, vectors in (("bias", [f"b_{gate}" for gate in self.gates]), ("vectors", self.vectors)):
+            wires |= self._columns(f"{prefix}{name}_l{l}", vectors, (0, 1), 1)
+        return {prefix + name: region for name, region in wires.items()}
 
     def _gradients(self, reverse: Mirror, l: int, t: int) -> Wires:
         """The wires of the mirror that have a place of their own."""
-        I = self._inputs(l)
-        H = self.sizes.H
-        G = len(self.gates)
-        wires = {"dx": self._steps(f"dx_l{l}", t, I)}
-        wires["dh_next"] = self._temporary("dh_next", l, (self.sizes.B, H))
+        wires = self._parameters(l, "d") | {"dx": self._steps(f"dx_l{l}", t, self._inputs(l))}
+        wires["dh_next"] = self._temporary("dh_next", l, (self.sizes.B, self.sizes.H))
         wires["dh"] = self._carried(f"dh_l{l}", t)
         if "c" in self.states:
             wires |= {"dc_next": self._carried(f"dc_l{l}", t + 1), "dc": self._carried(f"dc_l{l}", t)}
-        for k, gate in enumerate(self.gates):
-            rows = block(k, H)
-            wires[f"dW_{gate}"] = self._region(f"dweight_ih_l{l}", rows, (0, I), G * H, I)
-            wires[f"dU_{gate}"] = self._region(f"dweight_hh_l{l}", rows, (0, H), G * H, H)
-            wires[f"db_{gate}"] = self._region(f"dbias_l{l}", (0, 1), rows, 1, G * H)
-        if self.inner_bias:
-            wires[f"dc_{self.inner_bias}"] = self._region(f"dinner_bias_l{l}", (0, 1), (0, H), 1, H)
-        products = [node for node in reverse.graph.nodes if node.op == "product"]
-        for letter, place in (("W", self._dgate), ("U", self._dinner)):
-            for node in products:
-                if node.inputs[1].startswith(f"{letter}_") and node.inputs[0] not in wires:
-                    wires[node.inputs[0]] = place(l, t, node.inputs[1])
-        return wires
-
-    def _dgate(self, l: int, t: int, weights: str) -> Region:
-        return self._gate(f"dgates_l{l}", t, weights)
-
-    def _dinner(self, l: int, t: int, weights: str) -> Region:
-        return self._steps(f"dinner_l{l}", t, self.sizes.H)
-
-    def _gate_wire(self, weights: str) -> str:
-        gate = weights[2:]
-        return "h_next" if gate == "h" else gate
+        dgates = self._all_steps(f"dgates_l{l}", self.gates, t)
+        products = [node.inputs for node in reverse.graph.nodes if node.op == "product"]
+        wires |= {dwire: dgates[weights[2:]] for dwire, weights in products if weights.startswith("W_")}
+        for dwire, weights in products:
+            if weights.startswith("U_") and dwire not in wires:
+                wires[dwire] = self._steps(f"dinner_l{l}", t, self.sizes.H)
+        summed = {node.outputs[0]: node.inputs[0] for node in reverse.graph.nodes if node.op == REDUCING}
+        terms = [summed.get(f"d{name}") for name in self.vectors]
+        return wires | self._all_steps(f"step_dvectors_l{l}", [w for w in terms if w and w not in wires], t)
 
     def _inputs(self, l: int) -> int:
         return self.sizes.I if l == 0 else self.sizes.H
-
-    def _gate(self, buffer: str, t: int, weights: str, rows: int | None = None) -> Region:
-        """Block t of rows, columns of the gate that a name such as W_i ends with."""
-        H = self.sizes.H
-        B = self.sizes.B
-        k = self.gates.index(weights.split("_")[-1])
-        blocks = self.sizes.T if rows is None else rows
-        return self._region(buffer, block(t, B), block(k, H), blocks * B, len(self.gates) * H)
 
     def _steps(self, buffer: str, t: int, columns: int, extra: int = 0) -> Region:
         B = self.sizes.B
         return self._region(buffer, block(t, B), (0, columns), (self.sizes.T + extra) * B, columns)
 
-    def _saved(self, names: list[str], l: int, t: int) -> Wires:
-        """Columns of the layer's buffer for wires that are stored for the mirror alone."""
+    def _all_steps(self, buffer: str, names: Sequence[str], t: int) -> Wires:
+        """Wires of a step in a buffer that has them for all steps."""
+        return self._columns(buffer, names, block(t, self.sizes.B), self.sizes.T * self.sizes.B)
+
+    def _columns(self, buffer: str, names: Sequence[str], rows: Span, all_rows: int) -> Wires:
+        """Wires of H columns each, side by side."""
         H = self.sizes.H
-        rows = block(t, self.sizes.B)
-        size = self.sizes.T * self.sizes.B, len(names) * H
-        return {name: self._region(f"saved_l{l}", rows, block(k, H), *size) for k, name in enumerate(names)}
+        size = all_rows, len(names) * H
+        return {name: self._region(buffer, rows, block(k, H), *size) for k, name in enumerate(names)}
 
     def _carried(self, buffer: str, t: int) -> Region:
         B = self.sizes.B

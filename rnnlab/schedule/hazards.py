@@ -146,14 +146,14 @@ def _covers(new: Region, old: Region, block: tuple[int, int]) -> bool:
 def _finished(plan: Plan, events: list[tuple[int, int]]) -> list[int]:
     """For each operation, a bit for every operation that has certainly finished when it starts."""
     waits = defaultdict(list)
-    last = {}
+    last = defaultdict(list)
     finished = []
     for recorded, waiting in events:
         waits[waiting].append(recorded)
     for index, operation in enumerate(plan.operations):
         before = 0
-        for earlier in [*waits[index], *([last[operation.stream]] if operation.stream in last else [])]:
+        for earlier in (*waits[index], *last[operation.stream]):
             before |= finished[earlier] | 1 << earlier
         finished.append(before)
-        last[operation.stream] = index
+        last[operation.stream] = [index]
     return finished

@@ -3,28 +3,19 @@
 import numpy as np
 
 from rnnlab.cells import State
-from rnnlab.network import Network, merged_bias
-from rnnlab.schedule.plan import Sizes
+from rnnlab.network import Network, merged_bias, parameter_names, step_vectors
 
 Arrays = dict[str, np.ndarray]
 
 
-def sizes_of(network: Network, x: np.ndarray) -> Sizes:
-    """Sizes of a pass over x [T,B,I]."""
-    T, B, I = x.shape
-    return Sizes(T, B, I, network.hidden_size, network.layers)
-
-
 def parameters(network: Network) -> Arrays:
-    """Buffers of the parameters: weights [G*H,I], [G*H,H], merged bias [1,G*H], a GRU's inner bias [1,H]."""
-    properties = network.properties
+    """Buffers of the parameters: weights [G*H,I], [G*H,H], merged bias [1,G*H], vectors [1,V*H]."""
     arrays = {}
     for l in range(network.layers):
         layer = network.layer(l)
         arrays |= {f"weight_ih_l{l}": layer.weight_ih, f"weight_hh_l{l}": layer.weight_hh}
         arrays[f"bias_l{l}"] = merged_bias(network, layer)[None]
-        if properties.inner_bias:
-            arrays[f"inner_bias_l{l}"] = layer.bias_hh[None, properties.inner_bias_rows(network.hidden_size)]
+        arrays[f"vectors_l{l}"] = step_vectors(network, layer).reshape(1, -1)
     return arrays
 
 
@@ -66,14 +57,16 @@ def backward_results(
     network: Network, arrays: Arrays, T: int, B: int
 ) -> tuple[np.ndarray, State, dict[str, np.ndarray]]:
     """dx [T,B,I], dstate (parts [L,B,H]), gradients under PyTorch's names."""
+    H = network.hidden_size
     gradients = {}
     for l in range(network.layers):
+        weights = (arrays[f"dweight_{k}_l{l}"] for k in ("ih", "hh"))
         bias = arrays[f"dbias_l{l}"][0]
         bias_hh = bias.copy()
+        vectors = arrays.get(f"dvectors_l{l}", bias[:0]).reshape(-1, H)
         if network.properties.inner_bias:
-            bias_hh[network.properties.inner_bias_rows(network.hidden_size)] = arrays[f"dinner_bias_l{l}"][0]
-        gradients |= {f"weight_{k}_l{l}": arrays[f"dweight_{k}_l{l}"] for k in ("ih", "hh")}
-        gradients |= {f"bias_ih_l{l}": bias, f"bias_hh_l{l}": bias_hh}
+            bias_hh[network.properties.inner_bias_rows(H)], *vectors = vectors
+        gradients |= zip(parameter_names(network.cell, l), (*weights, bias, bias_hh, *vectors), strict=True)
     dx = arrays["dx_l0"].reshape(T, B, -1)
 
     def first(name):

@@ -47,7 +47,7 @@ def assign_streams(plan: Plan, per_layer: int = 2, layers_apart: bool = True) ->
     layers = per_layer * layers_apart
     two = per_layer == 2
     operations = [
-        operation.in_stream(layers * operation.layer + (two and operation.is_off_the_recurrence))
+        operation._replace(stream=layers * operation.layer + (two and operation.is_off_the_recurrence))
         for operation in plan.operations
     ]
     return plan.after(f"assign_streams({per_layer}{'' if layers_apart else ' in all'})", operations)

@@ -102,7 +102,8 @@ def _join_alike(plan: Plan, name: str, key: Callable[[Operation], Hashable | Non
     alike = defaultdict(list)
     for index, operation in enumerate(plan.operations):
         if operation.kind in ("gemm", "reduce") and (value := key(operation)) is not None:
-            alike[value, operation.kind, operation.transposed, _buffers(operation)].append(index)
+            buffers = tuple(region.buffer for region in operation.reads + operation.writes)
+            alike[value, operation.kind, operation.transposed, buffers].append(index)
     joined = {}  # first member -> the group, and the operation that it becomes
     for indexes in alike.values():
         joined |= {group[0]: (group, operation) for group, operation in _joinable(plan, indexes)}
@@ -119,11 +120,6 @@ def _places(groups: Groups) -> list[int]:
     """The place of its group for each operation of the old plan."""
     place = {index: k for k, group in enumerate(groups) for index in group}
     return [place[index] for index in range(len(place))]
-
-
-def _buffers(operation: Operation) -> Hashable:
-    """The buffers an operation touches, which operations must share to be joined."""
-    return tuple(region.buffer for region in operation.reads + operation.writes)
 
 
 def _joinable(plan: Plan, indexes: list[int]) -> list[tuple[list[int], Operation]]:
@@ -188,8 +184,9 @@ def _add_in_the_product(plan: Plan) -> Plan:
     operations = []
     for indexes in cells_of(plan).values():
         cell = [plan.operations[k] for k in indexes]
-        for total in [operation for operation in cell if _is_sum(operation)]:
-            cell = _opened(cell, total)
+        for operation in cell:
+            if operation.kind == "pointwise" and [part.rule for part in operation.body] == ["sum"]:
+                cell = _opened(cell, operation)
         operations += cell
     return replace(plan, operations=tuple(operations))
 
@@ -221,10 +218,6 @@ def _writing(operation: Operation, old: Region, new: Region) -> Operation:
     if operation.writes != (old,):
         return operation
     return operation._replace(writes=(new,), body=tuple(part._replace(write=new) for part in operation.body))
-
-
-def _is_sum(operation: Operation) -> bool:
-    return operation.kind == "pointwise" and len(operation.body) == 1 and operation.body[0].rule == "sum"
 
 
 ROWS = "rows"

@@ -7,9 +7,11 @@ plan (passes.py, order.py); executors run a plan (run_numpy.py) or predict its t
 """
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import NamedTuple
 
 Span = tuple[int, int]  # first, and one past the last
+OF_PARAMETERS = "dweight", "dbias", "dvectors"  # buffers of gradients that all steps add to begin so
 
 
 class Region(NamedTuple):
@@ -25,8 +27,7 @@ class Region(NamedTuple):
 
     @property
     def size(self) -> int:
-        rows, columns = self.shape
-        return rows * columns
+        return prod(self.shape)
 
     def __str__(self) -> str:
         return f"{self.buffer}[{self.rows[0]}:{self.rows[1]}, {self.columns[0]}:{self.columns[1]}]"
@@ -96,7 +97,7 @@ class Operation(NamedTuple):
 
     @property
     def is_weight_gradient(self) -> bool:
-        return self.writes[0].buffer.startswith(("dweight", "dbias", "dinner_bias"))
+        return self.writes[0].buffer.startswith(OF_PARAMETERS)
 
     @property
     def is_off_the_recurrence(self) -> bool:
@@ -106,9 +107,6 @@ class Operation(NamedTuple):
     def bytes(self, itemsize: int = 4) -> int:
         """What must cross the memory bus if nothing stays in a cache: every operand once."""
         return itemsize * sum(region.size for region in self.touches + self.writes)
-
-    def in_stream(self, stream: int) -> "Operation":
-        return Operation._make((*self[:-1], stream))
 
     def __str__(self) -> str:
         first = self.steps[0]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from emulated_gpu import compiler
 from new_cells import NEW_CELLS
-from two_files import copy_with_new_cells, emulated_errors_of, errors_of
+from two_files import copy_with_new_cells, emulated_errors_of, errors_of, run_in
+from values_in import holds
 
 from rnnlab import reference
 from rnnlab.cells import CELLS
@@ -28,8 +29,8 @@ def folder(tmp_path_factory):
     return folder
 
 
-UNSUITED = "output_gru"
-SUITED = [cell for cell in NEW_CELLS if cell != UNSUITED]
+UNSUITED = "output_gru", "tied_peephole"
+SUITED = [cell for cell in NEW_CELLS if cell not in UNSUITED]
 WITH_LOOPS = [rung.name for rung in RUNGS if rung.properties.cells == WITH_KERNELS]
 # rungs that exist compiled alone, or on a GPU alone: two tests below
 ELSEWHERE = "packed_weights", "packed_bfloat16", "persistent_grid", "persistent_cluster"
@@ -45,26 +46,42 @@ def assert_right(errors, rungs):
 
 
 def test_a_cell_in_two_files_runs_on_every_rung(folder):
-    rungs = [rung for rung in (*FOR_ANY, *WITH_LOOPS) if rung not in ELSEWHERE]
+    rungs = [rung for rung in (*FOR_ANY, *WITH_LOOPS, "inference") if rung not in ELSEWHERE]
     assert {"numba_fused", "numba_parallel", "persistent"} <= {*rungs}
     assert_right(errors_of(folder, SUITED, rungs, NUMBA_DISABLE_JIT="1"), rungs)
 
 
-def test_a_cell_that_saves_two_numbers_has_no_loops_but_plans(folder):
-    errors = errors_of(folder, [UNSUITED], [*FOR_ANY, *WITH_LOOPS], NUMBA_DISABLE_JIT="1")
-    assert all(UNSUITED in errors.pop(rung)[UNSUITED] for rung in WITH_LOOPS)
+def test_a_cell_that_saves_two_numbers_or_reads_a_vector_twice_has_no_loops_but_plans(folder):
+    errors = errors_of(folder, UNSUITED, [*FOR_ANY, *WITH_LOOPS], NUMBA_DISABLE_JIT="1")
+    for rung in WITH_LOOPS:
+        assert all(cell in reason for cell, reason in errors.pop(rung).items())
     assert_right(errors, FOR_ANY)
+
+
+def test_derived_lines_of_new_cells_are_no_longer_than_others(folder):
+    for name in files.SOURCES:
+        if name.endswith(".py"):
+            lines = (folder / "rnnlab/kernels" / name).read_text(encoding="utf-8").splitlines()
+            assert max(map(len, lines)) <= 110
+
+
+def test_narrow_weights_are_refused_for_a_cell_with_vectors(folder):
+    program = "import two_files; two_files.print_narrow_steps('peephole_lstm', 'int8')"
+    assert holds(run_in(folder, program), "int8", "peephole_lstm")
 
 
 @pytest.mark.slow
 def test_a_cell_in_two_files_is_compiled(folder):
-    rungs = ["numba_fused", "packed_weights"]
+    rungs = ["numba_fused", "packed_weights", "inference"]
     assert_right(errors_of(folder, SUITED, rungs), rungs)
 
 
 EMULATED = [  # grids: warps, units of a block, pairs in shared memory, tiles at once; clusters: blocks
     ("minimal_gated", "tf32", (2, (8, 16), (1, 3), 2)),
     ("peephole_lstm", "bfloat16", (2,)),
+    ("peephole_lstm", "tf32", (2, (8, 16), (1, 3), 2)),
+    ("scaled_gru", "float16", (4,)),
+    ("scaled_gru", "float16", (1, (16, 16), (1, 1), 2)),
     ("coupled_lstm", "tf32", (2, (8, 16), (0, 0), 1)),
     ("coupled_lstm", "float16", (4,)),
     ("inner_first", "bfloat16", (2,)),

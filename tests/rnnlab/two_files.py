@@ -91,7 +91,7 @@ def print_spills(cells, in_cpp):
     for cell in cells:
         network = Network.create(cell, 1, 256)
         kernels = numba_layer.kernels_of(network, tiles_for(network.gates, 256, 132, 9))
-        for kernel, arrays in zip(kernels, (4, 8), strict=True):
+        for kernel, arrays in zip(kernels, (4, 9), strict=True):
             flat = [float32[::1]] * arrays
             types = (float32[:, ::1], *flat, int32[::1], int32[::1], int32, int32)
             (compiled,) = compile_report(kernel, types, arch="sm_90")
@@ -110,7 +110,43 @@ def print_errors(cells, rungs):
 
     assert Path(rnnlab.__file__).parents[1] == Path.cwd()
     chosen = [rung for rung in RUNGS if rung.name in rungs]
-    print(json.dumps({rung.name: {cell: _error(rung, cell) for cell in cells} for rung in chosen}))
+    errors = {rung.name: {cell: _error(rung, cell) for cell in cells} for rung in chosen}
+    if "inference" in rungs:
+        errors["inference"] = {cell: _error_of_steps(cell) for cell in cells}
+    print(json.dumps(errors))
+
+
+def print_narrow_steps(cell, weights):
+    from rnnlab.ladder.inference import Inference
+    from rnnlab.network import Network
+
+    try:
+        print(Inference(Network.create(cell, I, H), weights).nbytes)
+    except ValueError as error:
+        print(error)
+
+
+def _error_of_steps(cell):
+    """The error of a network's compiled steps, for units so few and so many that another product is taken."""
+    import numpy as np
+
+    from rnnlab import reference
+    from rnnlab.compare import relative_error
+    from rnnlab.ladder.inference import Inference
+    from rnnlab.network import Network
+
+    errors = []
+    for units in (H, 600):
+        network = Network.create(cell, I, units, 2, dtype="float64", seed=3)
+        x = np.random.default_rng(7).normal(size=(2, B, I))
+        want, final, _ = reference.forward(network, x)
+        stepper = Inference(network)
+        state = network.zero_state(B)
+        for x_t, wanted in zip(x, want, strict=True):
+            y, state = stepper.step(x_t, state)
+            errors.append(relative_error(y, wanted))
+        errors += map(relative_error, state, final)
+    return max(errors)
 
 
 def _error(rung, cell):

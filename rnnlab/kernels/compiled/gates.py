@@ -3,9 +3,11 @@
 Derived from rnnlab.graphs.cells by rnnlab.emit.numba_rows: change it there, then `make course`.
 
 Rows: gates [G·H] holds the input product and is left holding the gates; recurrent [G·H] is the recurrent
-product; saved [H] what a gradient needs beside gates and states.  Backward writes dgates [G·H] (and dgates_h
-where the recurrent part differs).  dh [H] is the gradient after the step; where a state reaches the next one
-past the products, its gradient is left as the one before the step, without what the products add.
+product; vectors [V·H] are numbers of each unit beside the bias; saved [H] is what a gradient needs beside
+gates and states.  Backward writes dgates [G·H] (and dgates_h where the recurrent part differs) and adds to
+dvectors, the gradients of the cell's own vectors.  dh [H] is the gradient after the step; where a state
+reaches the next one past the products, its gradient is left as the one before the step, without what the
+products add.
 ROWS, at the end, has loops over n sequences from `lo` on, of step t of arrays of all steps; see rows.Rows.
 """
 
@@ -33,14 +35,16 @@ def rnn_tanh_backward(h_next, dh, dgates):
 
 
 @njit(**OPTIONS)
-def _rnn_tanh_rows(t, after, lo, gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
+def _rnn_tanh_rows(t, after, lo, gates, recurrent, bias, vectors, h, c, saved, c_next, h_next):
     for row in range(len(recurrent)):
         b = lo + row
         rnn_tanh(gates[t, b], recurrent[row], bias, h_next[after, b])
 
 
 @njit(**OPTIONS)
-def _rnn_tanh_rows_backward(t, lo, gates, saved, h, c, dy, carry, past, dc, dgates, dgates_h, db, db_h):
+def _rnn_tanh_rows_backward(
+    t, lo, gates, vectors, saved, h, c, dy, carry, past, dc, dgates, dgates_h, dvectors, db, db_h
+):
     sum_of_row = np.empty(dy.shape[2], dy.dtype)
     for row in range(len(carry)):
         b = lo + row
@@ -68,14 +72,16 @@ def rnn_relu_backward(h_next, dh, dgates):
 
 
 @njit(**OPTIONS)
-def _rnn_relu_rows(t, after, lo, gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
+def _rnn_relu_rows(t, after, lo, gates, recurrent, bias, vectors, h, c, saved, c_next, h_next):
     for row in range(len(recurrent)):
         b = lo + row
         rnn_relu(gates[t, b], recurrent[row], bias, h_next[after, b])
 
 
 @njit(**OPTIONS)
-def _rnn_relu_rows_backward(t, lo, gates, saved, h, c, dy, carry, past, dc, dgates, dgates_h, db, db_h):
+def _rnn_relu_rows_backward(
+    t, lo, gates, vectors, saved, h, c, dy, carry, past, dc, dgates, dgates_h, dvectors, db, db_h
+):
     sum_of_row = np.empty(dy.shape[2], dy.dtype)
     for row in range(len(carry)):
         b = lo + row
@@ -85,13 +91,13 @@ def _rnn_relu_rows_backward(t, lo, gates, saved, h, c, dy, carry, past, dc, dgat
 
 
 @njit(**OPTIONS)
-def gru(gates, recurrent, bias, inner_bias, h, saved, h_next):
+def gru(gates, recurrent, bias, vectors, h, saved, h_next):
     H = h_next.size
     one = h_next.dtype.type(1)
     for j in range(H):
         r = sigmoid(gates[j] + recurrent[j] + bias[j])
         z = sigmoid(gates[H + j] + recurrent[H + j] + bias[H + j])
-        inner = recurrent[2 * H + j] + inner_bias[j]
+        inner = recurrent[2 * H + j] + vectors[j]
         n = tanh(gates[2 * H + j] + bias[2 * H + j] + r * inner)
         saved[j] = inner
         h_next[j] = (one - z) * n + z * h[j]
@@ -122,14 +128,16 @@ def gru_backward(gates, saved, h, dh, dgates, dgates_h):
 
 
 @njit(**OPTIONS)
-def _gru_rows(t, after, lo, gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
+def _gru_rows(t, after, lo, gates, recurrent, bias, vectors, h, c, saved, c_next, h_next):
     for row in range(len(recurrent)):
         b = lo + row
-        gru(gates[t, b], recurrent[row], bias, inner_bias, h[t, b], saved[t, b], h_next[after, b])
+        gru(gates[t, b], recurrent[row], bias, vectors, h[t, b], saved[t, b], h_next[after, b])
 
 
 @njit(**OPTIONS)
-def _gru_rows_backward(t, lo, gates, saved, h, c, dy, carry, past, dc, dgates, dgates_h, db, db_h):
+def _gru_rows_backward(
+    t, lo, gates, vectors, saved, h, c, dy, carry, past, dc, dgates, dgates_h, dvectors, db, db_h
+):
     for row in range(len(carry)):
         b = lo + row
         add_gradients(past[row], carry[row], dy[t, b])
@@ -175,14 +183,16 @@ def lstm_backward(gates, c, c_next, dh, dc, dgates):
 
 
 @njit(**OPTIONS)
-def _lstm_rows(t, after, lo, gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next):
+def _lstm_rows(t, after, lo, gates, recurrent, bias, vectors, h, c, saved, c_next, h_next):
     for row in range(len(recurrent)):
         b = lo + row
         lstm(gates[t, b], recurrent[row], bias, c[t, b], c_next[after, b], h_next[after, b])
 
 
 @njit(**OPTIONS)
-def _lstm_rows_backward(t, lo, gates, saved, h, c, dy, carry, past, dc, dgates, dgates_h, db, db_h):
+def _lstm_rows_backward(
+    t, lo, gates, vectors, saved, h, c, dy, carry, past, dc, dgates, dgates_h, dvectors, db, db_h
+):
     sum_of_row = np.empty(dy.shape[2], dy.dtype)
     for row in range(len(carry)):
         b = lo + row

@@ -18,18 +18,18 @@ from rnnlab.kernels.compiled.of_cell import compiled_for
 from rnnlab.kernels.compiled.recurrence import product_by_rows
 from rnnlab.kernels.compiled.rows import OPTIONS
 
-rows_forward = finish = None  # of the cell: `one_step` gives each copy of the two functions below its own
-saves = False
-gates = 1
+# of the cell: `one_step` gives each copy of the two functions below its own
+rows_forward = finish = saves = gates = inner = own_vectors = None
 
 
 class OneStep(NamedTuple):
     """The two functions of a cell."""
 
-    # (x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c_next): the layer's h_next and c_next;
-    # False if x or its state holds a number that is not finite, or if a parameter does not fit
+    # (x, weight_ih, weight_hh, bias_ih, bias_hh, own, layer, h, c, h_next, c_next): the layer's h_next and
+    # c_next; False if x or its state holds a number that is not finite, or if a parameter does not fit; own
+    # are the cell's own vectors, one after the other
     step: Callable
-    # (gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next): the same from the products, which are
+    # (gates_x, gates_h, bias_ih, bias_hh, own, h, c, h_next, c_next): the same from the products, which are
     # changed: gates_h [B,G·H], and all others, as the states, with an axis of one step before it, [1,B,·]
     finish: Callable
 
@@ -38,17 +38,18 @@ class OneStep(NamedTuple):
 def one_step(cell: str) -> OneStep:
     """The compiled functions of a cell in KERNEL_PROPERTIES."""
     properties = KERNEL_PROPERTIES[cell]
-    end = compiled_for(cell, _finish, rows_forward=ROWS[cell].forward, saves=properties.saves)
-    return OneStep(compiled_for(cell, _step, finish=end, gates=properties.gates), end)
+    end = compiled_for(cell, _finish, rows_forward=ROWS[cell].forward, **properties._asdict())
+    return OneStep(compiled_for(cell, _step, finish=end, **properties._asdict()), end)
 
 
-def _step(x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c_next):
+def _step(x, weight_ih, weight_hh, bias_ih, bias_hh, own, layer, h, c, h_next, c_next):
     rows = gates * h.shape[2]
     fits = (
         weight_ih.shape == (rows, x.shape[1])
         and weight_hh.shape == (rows, h.shape[2])
         and bias_ih.size == rows
         and bias_hh.size == rows
+        and (own_vectors == 0 or own.size == own_vectors * h.shape[2])
     )
     if not (fits and is_finite(x) and is_finite(h[layer]) and is_finite(c[layer])):
         return False
@@ -56,8 +57,8 @@ def _step(x, weight_ih, weight_hh, bias_ih, bias_hh, layer, h, c, h_next, c_next
     gates_h = np.empty((len(x), len(weight_hh)), x.dtype)
     product_by_rows(x, weight_ih, gates_x[0])
     product_by_rows(h[layer], weight_hh, gates_h)
-    own = slice(layer, layer + 1)
-    finish(gates_x, gates_h, bias_ih, bias_hh, h[own], c[own], h_next[own], c_next[own])
+    part = slice(layer, layer + 1)
+    finish(gates_x, gates_h, bias_ih, bias_hh, own, h[part], c[part], h_next[part], c_next[part])
     return True
 
 
@@ -71,10 +72,13 @@ def is_finite(values):
     return others == 0
 
 
-def _finish(gates_x, gates_h, bias_ih, bias_hh, h, c, h_next, c_next):
+def _finish(gates_x, gates_h, bias_ih, bias_hh, own, h, c, h_next, c_next):
     for row in gates_h:
         for j in range(bias_hh.size):
             row[j] += bias_hh[j]
     saved = np.empty_like(h) if saves else h  # for a gradient that nobody asks for
-    inner_bias = np.zeros(h.shape[2], h.dtype) if saves else bias_ih  # it is in gates_h
-    rows_forward(0, 0, 0, gates_x, gates_h, bias_ih, inner_bias, h, c, saved, c_next, h_next)
+    vectors = own
+    if inner >= 0:  # the inner bias is in gates_h
+        vectors = np.zeros((own_vectors + 1) * h.shape[2], h.dtype)
+        vectors[h.shape[2] :] = own[: own_vectors * h.shape[2]]
+    rows_forward(0, 0, 0, gates_x, gates_h, bias_ih, vectors, h, c, saved, c_next, h_next)

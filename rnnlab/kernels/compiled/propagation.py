@@ -15,8 +15,8 @@ from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.compiled import recurrence
 from rnnlab.kernels.compiled.one_step import one_step
 from rnnlab.kernels.compiled.threads import shares, together
-from rnnlab.layers import backward_through_layers, forward_through_layers, history
-from rnnlab.network import Layer, Network, check_cell, check_shapes, inner_bias, merged_bias
+from rnnlab.layers import backward_through_layers, forward_through_layers, history, rows
+from rnnlab.network import Network, check_cell, check_shapes, merged_bias, step_vectors
 
 LEAST_WORK = 2e5  # FLOP below which a share is not worth another thread's start, about 30 µs
 LARGE_PRODUCT = 2e6  # FLOP of a step's product above which BLAS's own threads gain more than leaving Python
@@ -57,17 +57,18 @@ def write_step(network: Network, x: np.ndarray, state: State, final: State) -> b
     step, finish = one_step(network.cell)
     states = state[0], state[-1], final[0], final[-1]
     for index in range(network.layers):
-        parameters = list(map(np.ascontiguousarray, network.layer(index)))
-        if not _is_large(len(x), parameters[1].size):
-            if not step(x, *parameters, index, *states):
+        weight_ih, weight_hh, bias_ih, bias_hh, *vectors = map(np.ascontiguousarray, network.layer(index))
+        of_units = bias_ih, bias_hh, np.concatenate(vectors) if vectors else bias_ih  # any array for none
+        if not _is_large(len(x), weight_hh.size):
+            if not step(x, weight_ih, weight_hh, *of_units, index, *states):
                 return False
         else:
             check_shapes(network)
             h, c, *_ = own = [part[index : index + 1] for part in states]  # of a cell without c: h once more
             if not all(np.isfinite(part).all() for part in (x, h, c)):
                 return False
-            gates = (x @ parameters[0].T)[None], h[0] @ parameters[1].T  # by all threads of BLAS
-            finish(*gates, *parameters[2:], *own)
+            gates = (x @ weight_ih.T)[None], h[0] @ weight_hh.T  # by all threads of BLAS
+            finish(*gates, *of_units, *own)
         x = final[0][index]
     return True
 
@@ -78,19 +79,20 @@ def _layer_forward(network: Network, threads: int, index: int, x: np.ndarray, st
     properties = KERNEL_PROPERTIES[network.cell]
     layer = network.layer(index)
     x = np.ascontiguousarray(x)
-    (T, B, I) = x.shape
+    T, B, _ = x.shape
     H = network.hidden_size
     h = history(T, state[0])
     c = history(T, state[1]) if properties.has_c else h
     reserve = np.empty((T, B, H), h.dtype) if properties.saves else h
     gates = np.empty((T, B, network.gates * H), x.dtype)
     weight_ih = layer.weight_ih.T if T * B < FEW_ROWS else np.ascontiguousarray(layer.weight_ih.T)
-    _products(x.reshape(T * B, I), weight_ih, gates.reshape(T * B, -1), threads)
+    _products(rows(x), weight_ih, rows(gates), threads)
     by_rows = B == 1
     weights = np.ascontiguousarray(layer.weight_hh if by_rows else layer.weight_hh.T)
     bias = merged_bias(network, layer)
     loops = _loops(network, B, threads)
-    loop = partial(loops.forward, gates, weights, bias, inner_bias(network, layer), h, c, reserve)
+    vectors = np.ravel(step_vectors(network, layer))
+    loop = partial(loops.forward, gates, weights, bias, vectors, h, c, reserve)
     parts = _batch_shares(T, B, layer.weight_hh.size, threads)
     together([partial(loop, *share, by_rows) for share in parts])
     saved = CompiledSaved(x, h, h if properties.gate_is_h else gates, c, reserve)
@@ -107,28 +109,26 @@ def _layer_backward(
     weights = np.ascontiguousarray(layer.weight_hh)
     (T, B, I) = saved.x.shape
     H = network.hidden_size
-    rows = network.gates * H
-    dgates = np.empty((T, B, rows), dy.dtype)
+    dgates = np.empty((T, B, network.gates * H), dy.dtype)
     parts = _batch_shares(T, B, layer.weight_hh.size, threads)
-    db = np.zeros((len(parts), rows), dy.dtype)
+    db = np.zeros((len(parts), network.gates * H), dy.dtype)
+    dvectors = np.zeros((len(parts), len(network.properties.vectors) * H), dy.dtype)
     dgates_h = dgates
     db_h = db
     if network.properties.inner_bias:
         dgates_h = np.empty_like(dgates)
         db_h = np.zeros_like(db)
     loop = partial(
-        _loops(network, B, threads).backward, weights, saved.gates, saved.saved, saved.h, saved.c,
-        dy, dstate[0], dstate[-1], dgates, dgates_h,
+        _loops(network, B, threads).backward, weights, np.ravel(step_vectors(network, layer)), saved.gates,
+        saved.saved, saved.h, saved.c, dy, dstate[0], dstate[-1], dgates, dgates_h,
     )  # fmt: skip
-    together([partial(loop, db[part], db_h[part], *share) for part, share in enumerate(parts)])
+    together([partial(loop, *sums, *share) for *sums, share in zip(dvectors, db, db_h, parts, strict=True)])
 
-    flat = dgates.reshape(T * B, rows)
-    flat_h = dgates_h.reshape(T * B, rows)
-    dx = np.empty((T * B, I), dy.dtype)
-    _products(flat, layer.weight_ih, dx, threads)
-    dw_ih = _product_over_steps(flat, saved.x.reshape(T * B, I), threads)
-    dw_hh = _product_over_steps(flat_h, saved.h[:-1].reshape(T * B, H), threads)
-    return dx.reshape(T, B, I), dstate, Layer(dw_ih, dw_hh, db.sum(0), db_h.sum(0))
+    dx = np.empty((T, B, I), dy.dtype)
+    _products(rows(dgates), layer.weight_ih, rows(dx), threads)
+    dw_ih = _product_over_steps(rows(dgates), rows(saved.x), threads)
+    dw_hh = _product_over_steps(rows(dgates_h), rows(saved.h[:-1]), threads)
+    return dx, dstate, (dw_ih, dw_hh, db.sum(0), db_h.sum(0), *dvectors.sum(0).reshape(-1, H))
 
 
 def _products(a: np.ndarray, b: np.ndarray, out: np.ndarray, threads: int) -> None:

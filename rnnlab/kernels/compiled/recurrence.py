@@ -6,7 +6,8 @@ single sequence it is a matrix times a vector, where calling BLAS costs more tha
 the rows of the weights where they lie, [G·H,H]: `by_rows` says which of the two.  Backward writes the
 gradients before the nonlinearities, dgates [T,B,G·H], adds their sum to db [G·H], and leaves dh [B,H] and
 dc [B,H] as the gradients of the initial state; dgates_h and db_h are those of the recurrent product, the same
-arrays where a cell does not tell them apart.
+arrays where a cell does not tell them apart.  vectors [V·H] are numbers of each unit beside bias [G·H];
+dvectors is added to, the gradient of those that are the cell's own.
 
 `loops(cell)` has both loops of a cell, whose arguments are those of every cell: where it has no c or saves
 nothing, any array with as many rows may take the place, such as h.
@@ -79,18 +80,20 @@ rows_forward = rows_backward = None  # of the cell: `loops` gives each copy of t
 passes_h = False
 
 
-def _forward(gates, weights, bias, inner_bias, h, c, saved, lo, hi, by_rows=False):
+def _forward(gates, weights, bias, vectors, h, c, saved, lo, hi, by_rows=False):
     u = np.empty((hi - lo, gates.shape[2]), gates.dtype)
     for t in range(len(gates)):
         recurrent_product(h[t, lo:hi], weights, by_rows, u)
-        rows_forward(t, t + 1, lo, gates, u, bias, inner_bias, h, c, saved, c, h)
+        rows_forward(t, t + 1, lo, gates, u, bias, vectors, h, c, saved, c, h)
 
 
-def _backward(weights, gates, saved, h, c, dy, dh, dc, dgates, dgates_h, db, db_h, lo, hi):
+def _backward(weights, vectors, gates, saved, h, c, dy, dh, dc, dgates, dgates_h, dvectors, db, db_h, lo, hi):
     carry = dh[lo:hi].copy()
     past = np.empty_like(carry)
     for t in range(len(dy) - 1, -1, -1):
-        rows_backward(t, lo, gates, saved, h, c, dy, carry, past, dc, dgates, dgates_h, db, db_h)
+        rows_backward(
+            t, lo, gates, vectors, saved, h, c, dy, carry, past, dc, dgates, dgates_h, dvectors, db, db_h
+        )
         product(dgates_h[t, lo:hi], weights, carry)
         if passes_h:
             carry += past
@@ -100,8 +103,9 @@ def _backward(weights, gates, saved, h, c, dy, dh, dc, dgates, dgates_h, db, db_
 class Loops(NamedTuple):
     """The two loops over time of a cell."""
 
-    forward: Callable  # (gates, weights, bias, inner_bias, h, c, saved, lo, hi, by_rows=False)
-    backward: Callable  # (weights, gates, saved, h, c, dy, dh, dc, dgates, dgates_h, db, db_h, lo, hi)
+    forward: Callable  # (gates, weights, bias, vectors, h, c, saved, lo, hi, by_rows=False)
+    # (weights, vectors, gates, saved, h, c, dy, dh, dc, dgates, dgates_h, dvectors, db, db_h, lo, hi)
+    backward: Callable
 
 
 @cache

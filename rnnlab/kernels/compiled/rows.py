@@ -16,12 +16,13 @@ OPTIONS = {**FAST, "nogil": True, "cache": True}
 class Rows(NamedTuple):
     """The work of step t beside its product, for n sequences from lo on."""
 
-    # (t, after, lo, gates, recurrent, bias, inner_bias, h, c, saved, c_next, h_next): from gates [.,.,G·H]
+    # (t, after, lo, gates, recurrent, bias, vectors, h, c, saved, c_next, h_next): from gates [.,.,G·H]
     # and h, c [.,.,H] at t and recurrent [n,G·H] to c_next, h_next [.,.,H] at `after`, and gates, saved at t
     forward: Callable
-    # (t, lo, gates, saved, h, c, dy, carry, past, dc, dgates, dgates_h, db, db_h): carry [n,H] + dy arrives
-    # at h[t + 1]; what of it reaches h[t] past the products, if anything does, is left in past [n,H]; the
-    # sums of dgates and dgates_h over the sequences are added to db and db_h [G·H]
+    # (t, lo, gates, vectors, saved, h, c, dy, carry, past, dc, dgates, dgates_h, dvectors, db, db_h): carry
+    # [n,H] + dy arrives at h[t + 1]; what of it reaches h[t] past the products, if anything does, is left in
+    # past [n,H]; sums over the sequences are added to dvectors, and those of dgates and dgates_h to db and
+    # db_h [G·H]
     backward: Callable
 
 

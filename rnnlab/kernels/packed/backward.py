@@ -63,6 +63,7 @@ class Room(NamedTuple):
     operands: object  # x or h of a block [panels,rows of the block,width]; in_place also a block of dg
     packed: object  # strips of dg, then K_BLOCK steps of some panels of weight_ih
     spare: object  # a tile
+    dvectors: object  # the member's part of the gradients of the cell's own vectors [.,H']
 
 
 @njit(**OPTIONS)
@@ -75,7 +76,7 @@ def run_backward(work, after, layer, gradients, room, counter):
     for start in range(last, -1, -work.chunk):
         stop = min(work.T, start + work.chunk)
         for t in range(stop - 1, start - 1, -1):
-            _step(work, layer, gradients, t, start, stop)
+            _step(work, layer, gradients, room, t, start, stop)
             synchronise(work, counter)
         for p in range(work.first, work.last):
             _carry(work, gradients, 0, p, work.low, work.high - work.low)
@@ -98,14 +99,14 @@ def run_backward(work, after, layer, gradients, room, counter):
 
 
 @njit(**INNER)
-def _step(work, layer, gradients, t, start, stop):
+def _step(work, layer, gradients, room, t, start, stop):
     """A share of time step t of the chunk start … stop; the chunk after it left carry for its last step."""
     for p in range(work.first, work.last):
         for low in range(work.low, work.high, ROWS_AT_ONCE):
             rows = min(ROWS_AT_ONCE, work.high - low)
             if t < stop - 1:
                 _carry(work, gradients, t + 1 - start, p, low, rows)
-            _pointwise(work, layer, gradients, t, t - start, p, low, rows)
+            _pointwise(work, layer, gradients, room, t, t - start, p, low, rows)
 
 
 @njit(**INNER)
@@ -166,7 +167,7 @@ def _carry(work, gradients, slot, p, low, rows):
 
 
 @njit(**INNER)
-def _pointwise(work, layer, gradients, t, slot, p, low, rows):
+def _pointwise(work, layer, gradients, room, t, slot, p, low, rows):
     """dg of a step, one panel."""
     width = work.width
     units = work.units
@@ -176,9 +177,9 @@ def _pointwise(work, layer, gradients, t, slot, p, low, rows):
     now = row_at(work, t, p, low) * width
     c_next = now + work.P * work.B * width
     steps.backward(
-        work.cell.number, rows, layer.gates, now * work.G, layer.c, now, c_next, layer.saved, now, layer.h,
-        dy, dy + work.B * units, units, gradients.carry, gradients.dc, gradients.past, at, gradients.dy, dy,
-        units, gradients.dg, dg, work.dg_row, units,
+        work.cell.number, rows, layer.gates, now * work.G, layer.bias, p * width, units, layer.c, now, c_next,
+        layer.saved, now, layer.h, dy, dy + work.B * units, units, gradients.carry, gradients.dc,
+        gradients.past, at, gradients.dy, dy, units, gradients.dg, dg, work.dg_row, units, room.dvectors,
     )  # fmt: skip
 
 

@@ -91,7 +91,7 @@ class Layer(NamedTuple):
     x_row: int
     weight_ih: object  # [G·H,I]
     weight_hh: object  # [G·H,H]
-    bias: object  # [G,H'], and one more with the recurrent product that a gate multiplies
+    bias: object  # [G+V,H'], vectors of a step last; of no size backward for a cell without any of its own
     h: object  # [T+1,B,H'], h[0] given
     gates: object  # [slots,P,B,G,width]; of no size where the gate is h, in which products are computed then
     c: object  # [slots,P,B,width], c[0] given; of no size for a cell without it

@@ -24,8 +24,7 @@ from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, STRIP_ROOM, 
 from rnnlab.kernels.packed.split import split
 from rnnlab.layers import backward_through_layers, forward_through_layers
 from rnnlab.narrow import to_bfloat16
-from rnnlab.network import Layer as Parameters
-from rnnlab.network import Network, check_cell, check_network, inner_bias, merged_bias
+from rnnlab.network import Network, check_cell, check_network, merged_bias, step_vectors
 from rnnlab.resources import caches
 
 # Sequences times time steps of a chunk: enough that packing is a small part of a product, few enough for a
@@ -140,7 +139,8 @@ def _layer_backward(
         works = [work._replace(chunk=work.T) for work in works]
         after = [work._replace(low=0, high=work.B, waits=True) for work in works]
         work = works[0]
-    layer = _arrays(network, index, saved, saved[-3:], aligned(0, dtype), *[aligned(0, storage)] * 4)
+    bias = _bias(network, index, work.units) if work.cell.own_vectors else aligned(0, dtype)
+    layer = _arrays(network, index, saved, saved[-3:], bias, *[aligned(0, storage)] * 4)
     carry = _panels(dstate[0], work)
     dc = past = aligned(0, dtype)
     if work.cell.has_c:
@@ -160,7 +160,8 @@ def _layer_backward(
         dh = dh + _rows(past, work.H)
     first = (dh, _rows(dc, work.H)) if work.cell.has_c else (dh,)
     dx = gradients.dx[: work.T * work.B * work.I].reshape(work.T, work.B, work.I)
-    return dx, first, _parameters(work, gradients.dw)
+    dvectors = sum(room.dvectors for room in rooms).reshape(-1, work.units)[:, : work.H]
+    return dx, first, (*_parameters(work, gradients.dw), *dvectors)
 
 
 def _is_in_place(work: Work, is_narrow: bool, inputs: int) -> bool:
@@ -219,24 +220,25 @@ def _rooms(works: Sequence[Work], dtypes, block: int, in_place: bool) -> list[Ro
     owners = works[:1] if work.waits else works
     operands = [aligned(block * (work.high - work.low) * row, storage) for work in owners]
     operands *= len(works) // len(owners)
-    return [Room(own, aligned(packed, storage), aligned(ROWS * width, dtype)) for own in operands]
+    dvectors = np.zeros((len(works), work.cell.own_vectors * work.units), dtype)
+    return [
+        Room(own, aligned(packed, storage), aligned(ROWS * width, dtype), part)
+        for own, part in zip(operands, dvectors, strict=True)
+    ]
 
 
-def _parameters(work: Work, dw: np.ndarray) -> Parameters:
-    """The layer's gradients in the shapes and the order of its parameters."""
+def _parameters(work: Work, dw: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The gradients of the layer's weights and biases, in their shapes and their order."""
     H = work.H
     rows = work.G * H
-    columns = work.G + work.extra
     dw_ih, dw_hh, db = np.split(dw[: work.numbers], (rows * work.I, rows * (work.I + H)))
-    db_ih = db.reshape(columns, H)
-    db_hh = db_ih.copy()
     inner = work.cell.inner
-    if inner >= 0:
-        others = [gate for gate in range(work.G) if gate != inner]
-        order = np.argsort([inner, *others])
-        db_hh = np.roll(db_ih[1:], 1, 0)[order]
-        db_ih = db_ih[:-1][order]
-    return Parameters(dw_ih.reshape(rows, work.I), dw_hh.reshape(rows, H), db_ih.ravel(), db_hh.ravel())
+    others = [gate for gate in range(work.G) if gate != inner]
+    gates = [inner, *others, inner] if inner >= 0 else others  # of the columns of dg
+    db_ih, db_hh = np.empty((2, work.G, H), dw.dtype)
+    db_ih[gates[: work.G]] = db.reshape(-1, H)[: work.G]
+    db_hh[gates[-work.G :]] = db.reshape(-1, H)[-work.G :]
+    return dw_ih.reshape(rows, work.I), dw_hh.reshape(rows, H), db_ih.ravel(), db_hh.ravel()
 
 
 def _plan(
@@ -290,15 +292,15 @@ def _padded(array: np.ndarray, units: int) -> np.ndarray:
 
 
 def _bias(network: Network, index: int, units: int) -> np.ndarray:
-    """The biases of all gates [G,units], flat, and the one within the product that a gate multiplies."""
-    parameters = network.layer(index)
+    """The biases of all gates, then the vectors of a step [G+V,units], flat."""
+    layer = network.layer(index)
     H = network.hidden_size
+    vectors = step_vectors(network, layer)
     G = network.gates
-    bias = aligned((G + bool(network.properties.inner_bias), units), network.dtype)
-    bias[:G, :H] = merged_bias(network, parameters).reshape(G, H)
+    bias = aligned((G + len(vectors), units), network.dtype)
+    bias[:G, :H] = merged_bias(network, layer).reshape(G, H)
+    bias[G:, :H] = vectors
     bias[:, H:] = 0
-    if network.properties.inner_bias:
-        bias[G, :H] = inner_bias(network, parameters)
     return bias.reshape(-1)
 
 

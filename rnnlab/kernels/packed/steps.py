@@ -8,13 +8,15 @@ and the like are where the first row (sequence) of a step and panel starts.  h a
 are rows of their own, [.,B,H], because products read them row by row.
 
 Forward: gates come in holding the products (without bias), and are left holding the gates; a cell of one gate
-has them in h.  saved: where a gate multiplies a recurrent product, that product comes in, and goes out with
-its bias, the last one.  c_at and c_next are places in c.
+has them in h.  bias [G+V,H'] has the vectors of a step behind the biases of the gates.  saved: where a gate
+multiplies a recurrent product, that product comes in, and goes out with its bias.  c_at and c_next are places
+in c.
 
 Backward: dg is written from dh, the sum of carry [P,B,width], what later steps sent, of dy, and of past
 [P,B,width], what reached h past the products; dc and past are left as those before the step.  Where a gate
 multiplies a recurrent product, dg has one column more: the gradient of that product's gate for the inputs
-comes first, then the other gates', then its gradient for the product.
+comes first, then the other gates', then its gradient for the product.  dvectors, which are laid out as bias,
+are added to: the gradients of the cell's own vectors.
 
 `forward` and `backward`, at the end, are the steps of all cells, with the arguments of any.
 """
@@ -181,8 +183,8 @@ def forward(
 
 @njit(**OPTIONS)
 def backward(
-    number, rows, gates, gates_at, c, c_at, c_next, saved, saved_at, h, before, h_at, h_row, carry, dc, past,
-    at, dy, dy_at, dy_row, dg, dg_at, dg_row, dg_gate,
+    number, rows, gates, gates_at, bias, bias_at, bias_row, c, c_at, c_next, saved, saved_at, h, before, h_at,
+    h_row, carry, dc, past, at, dy, dy_at, dy_row, dg, dg_at, dg_row, dg_gate, dvectors,
 ):  # fmt: skip
     if number == 0:
         rnn_tanh_backward(rows, h, h_at, h_row, carry, at, dy, dy_at, dy_row, dg, dg_at, dg_row)

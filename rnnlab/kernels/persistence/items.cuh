@@ -6,8 +6,9 @@ constexpr int ITEMS = 4 / SLOTS;  // units times sequences that a lane finishes 
 constexpr int SEQUENCES = 8;      // of a tile
 static_assert(GATES <= 4, "a unit has up to four rows in a tile");
 
-// Numbers a unit that one array has between the passes, and one between the steps backward: those of c come first.
-constexpr int RESERVED = HAS_C + SAVES, CARRIED = HAS_C + PASSES_H;
+// Numbers a unit that one array has between the passes, and one between the steps backward: those of c come first,
+// the gradients of the cell's own vectors come last.
+constexpr int RESERVED = HAS_C + SAVES, PASSING = HAS_C + PASSES_H, CARRIED = PASSING + OWN_VECTORS;
 
 struct Before {  // of one item, as loaded before the exchange: a conversion here would wait for the loads
   Number gate[4], dy, h_before, h_after;
@@ -32,10 +33,17 @@ DEVICE void prefetch_before(const Number *gates, const Number *h, const float *r
   if (BACKWARD_READS_H) prefetch(h + now - 2 * row);
 }
 
-DEVICE void step_backward(const Before &at, float dh, float &dc, float &past, float (&dgates)[4], float (&dgates_h)[4]) {
+DEVICE void step_backward(const Before &at, const Vectors &vectors, float dh, float &dc, float &past, float (&dgates)[4],
+                          float (&dgates_h)[4], Vectors &dvectors) {
   float gates[4];
   for (int g = 0; g < GATES; g++) gates[g] = wide(at.gate[g]);
-  step_backward(gates, at.saved, wide(at.h_before), wide(at.h_after), at.c_before, at.c_after, dh, dc, past, dgates, dgates_h);
+  step_backward(gates, vectors, at.saved, wide(at.h_before), wide(at.h_after), at.c_before, at.c_after, dh, dc, past,
+                dgates, dgates_h, dvectors);
+}
+
+// A unit's numbers from the arrays [V,H] of a layer.
+DEVICE void load_vectors(const float *vectors, size_t unit, Vectors &own) {
+  for (int v = 0; v < VECTORS; v++) own[v] = vectors[v * HIDDEN + unit];
 }
 
 // The recurrent sums of a lane's items, from its part of a tile's product.  Where a unit has four rows, lanes

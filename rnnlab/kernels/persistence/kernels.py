@@ -107,9 +107,9 @@ def row_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
 
 @cache
 def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
-    """kernel[tiles.blocks, tiles.threads](weights [G·H,H], inner_bias, gates, h, reserve, …).
+    """kernel[tiles.blocks, tiles.threads](weights [G·H,H], vectors, gates, h, reserve, …).
 
-    The last four are flags [blocks] and failed [1], 0 before, T and B.  gates, h, reserve: see pointwise.py.
+    The last four are flags [blocks] and failed [1], 0 before, T and B.  The others: see pointwise.py.
     """
     G, U, C, H = tiles.sizes
     WARPS = tiles.warps
@@ -121,17 +121,17 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
     gather = row_gatherer(tiles, dtype, dot)
 
     @cuda.jit(device=True)
-    def step(mine, sums, row, gates, inner_bias, h, reserve, t, b, B, first, lane):
+    def step(mine, sums, row, gates, vectors, h, reserve, t, b, B, first, lane):
         gather(mine, sums, row, h, (t * B + b) * H, lane)
         unit = first + lane
         if lane < U and unit < H:
             before = (t * B + b) * H + unit
             gate = (t * B + b) * G * H + unit
-            point(sums, gates, gate, H, inner_bias, unit, h, before, before + B * H, reserve)
+            point(sums, gates, gate, H, vectors, unit, h, before, before + B * H, reserve)
         cuda.syncthreads()
 
     @cuda.jit
-    def persistent_forward(weights, inner_bias, gates, h, reserve, flags, failed, T, B):
+    def persistent_forward(weights, vectors, gates, h, reserve, flags, failed, T, B):
         row = cuda.shared.array(WIDE, scalar_type)
         mine = cuda.local.array((U, PLACES), scalar_type)
         sums = cuda.local.array(G, scalar_type)
@@ -140,7 +140,7 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
         load(mine, weights, first, lane)
         for t in range(T):
             for b in range(B):
-                step(mine, sums, row, gates, inner_bias, h, reserve, t, b, B, first, lane)
+                step(mine, sums, row, gates, vectors, h, reserve, t, b, B, first, lane)
             if t + 1 < T and grid_barrier(flags, failed, t + 1):
                 break
 
@@ -183,7 +183,7 @@ def gradient_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
 
 @cache
 def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
-    """kernel[…](weights, gates, h, reserve, dy, dh, carry, dgates, dgates_h, …): arguments as forward.
+    """kernel[…](weights, vectors, gates, h, reserve, dy, dh, carry, dgates, dgates_h, …): as forward.
 
     dy [T,B,H] and dh [B,H], the gradient of the last state, are flat like the rest; see pointwise.py.
     """
@@ -197,17 +197,22 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
     gather_gradient = gradient_gatherer(tiles, dtype, dot)
 
     @cuda.jit(device=True)
-    def step(arrived, gates, h, reserve, dy, dh, carry, dgates, dgates_h, t, b, B, is_last, unit):
+    def step(arrived, vectors, gates, h, reserve, dy, dh, carry, dgates, dgates_h, t, b, B, is_last, unit):
         before = (t * B + b) * H + unit
         place = b * H + unit
         gate = (t * B + b) * G * H + unit
         arrived += dy[before]
         if is_last:
             arrived += dh[place]
-        point(arrived, gates, gate, H, h, before, before + B * H, reserve, carry, place, dgates, dgates_h)
+        after = before + B * H
+        point(
+            arrived, gates, gate, H, vectors, unit, h, before, after, reserve, carry, place, dgates, dgates_h
+        )
 
     @cuda.jit
-    def persistent_backward(weights, gates, h, reserve, dy, dh, carry, dgates, dgates_h, flags, failed, T, B):
+    def persistent_backward(
+        weights, vectors, gates, h, reserve, dy, dh, carry, dgates, dgates_h, flags, failed, T, B
+    ):
         row = cuda.shared.array((G, WIDE), scalar_type)
         mine = cuda.local.array((U, PLACES), scalar_type)
         lane = cuda.threadIdx.x % LANES
@@ -220,7 +225,10 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
                 unit = first + lane
                 arrived = gather_gradient(mine, row, dgates_h, t + 1, b, B, is_last, lane)
                 if lane < U and unit < H:
-                    step(arrived, gates, h, reserve, dy, dh, carry, dgates, dgates_h, t, b, B, is_last, unit)
+                    step(
+                        arrived, vectors, gates, h, reserve, dy, dh, carry, dgates, dgates_h, t, b, B,
+                        is_last, unit,
+                    )  # fmt: skip
                 cuda.syncthreads()
             if t > 0 and grid_barrier(flags, failed, back + 1):
                 break

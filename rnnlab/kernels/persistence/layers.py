@@ -20,14 +20,14 @@ import numpy as np
 from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.persistence.fragments import STORED, loaded, stored
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, SEQUENCES, Shape
-from rnnlab.network import Network, inner_bias, merged_bias
+from rnnlab.network import Layer, Network, merged_bias, parameter_names, step_vectors
 
 UNWRITTEN = 0xFFFFFFFF  # as exchange.cuh has it; a NaN, or two, in every dtype
 Chip = Any
 Array = Any  # of the chip's: it can be sliced, reshaped and assigned to, as NumPy's
 
-FORWARD = "forward", "inner_bias", "gates", "h", "reserve"  # arrays of the forward kernel
-BACKWARD = "backward", "gates", "h", "reserve", "dy", "dlast", "carry", "dgates", "dgates_h"
+FORWARD = "forward", "vectors", "gates", "h", "reserve"  # arrays of the forward kernel
+BACKWARD = "backward", *FORWARD[1:], "dy", "dlast", "carry", "dgates", "dgates_h"
 ARGUMENTS = dict(zip(DIRECTIONS, (FORWARD, BACKWARD), strict=True))
 
 
@@ -42,6 +42,7 @@ class TensorLayers:
         self.T, self.B = sizes
         self.wide = -(-self.B // SEQUENCES) * SEQUENCES  # sequences, with those that fill the last tile
         self.properties = KERNEL_PROPERTIES[network.cell]
+        self.passing = self.properties.has_c + self.properties.passes_h  # numbers of a unit, in carry
         self.failed = chip.put(np.zeros(1, "int32"))
         self.x = self._numbers(self.T * self.wide, network.input_size)
         self.ones = chip.put(stored(np.ones((1, self.T * self.wide)), shape.dtype))
@@ -120,18 +121,19 @@ class TensorLayers:
     def gradients(self) -> tuple[np.ndarray, tuple[np.ndarray, ...], dict[str, np.ndarray]]:
         """dx [T,B,I], dstate, those of the parameters; float32."""
         gradients = {}
-        for name, like in self.network.parameters.items():
-            kind, _, index = name.rpartition("_l")
-            gradients[name] = self._number(self.layers[int(index)][f"d{kind}"]).reshape(like.shape)
         first = []
-        for layer in self.layers:
+        for index, layer in enumerate(self.layers):
             carry = self.chip.get(layer["carry"])[: self.B]
+            sums = [self._number(layer[f"d{name}"]) for name in Layer._fields]
+            vectors = carry.sum(0).T[self.passing :][: self.properties.own_vectors]
+            gradients |= zip(parameter_names(self.network.cell, index), (*sums, *vectors), strict=True)
             dh = self._steps(self._number(layer["dfirst"]))[0]
-            dh = dh + carry[..., -1] if self.properties.passes_h else dh
+            dh = dh + carry[..., self.passing - 1] if self.properties.passes_h else dh
             first.append((dh, carry[..., 0])[: len(self.network.properties.states)])
         dx = self._steps(self._number(self.dx))
         dfirst = tuple(np.stack(parts) for parts in zip(*first, strict=True))
-        return dx, dfirst, gradients
+        parameters = self.network.parameters.items()
+        return dx, dfirst, {name: gradients[name].reshape(own.shape) for name, own in parameters}
 
     @property
     def dx(self) -> Array:
@@ -152,7 +154,7 @@ class TensorLayers:
         layer["weight_ih"] = number(parameters.weight_ih)
         layer["weight_hh"] = number(parameters.weight_hh)
         layer["bias"] = number(merged_bias(self.network, parameters))
-        layer["inner_bias"] = put(inner_bias(self.network, parameters).astype("float32"))
+        layer["vectors"] = put(step_vectors(self.network, parameters).astype("float32"))
         numbers = {  # name: rows, columns
             "gates": (rows, wide),
             "dgates": (rows, wide),
@@ -166,7 +168,7 @@ class TensorLayers:
         }
         floats = {
             "reserve": (steps * self.wide, H, max(1, properties.has_c + properties.saves)),
-            "carry": (self.wide, H, max(1, properties.has_c + properties.passes_h)),
+            "carry": (self.wide, H, max(1, self.passing + properties.own_vectors)),
             "dlast": (self.wide, H),
         }
         if properties.inner >= 0:

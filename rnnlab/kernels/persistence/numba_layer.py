@@ -12,7 +12,7 @@ from rnnlab.cells import State
 from rnnlab.kernels.cells import KERNEL_PROPERTIES
 from rnnlab.kernels.persistence.tiles import Tiles, tiles_for
 from rnnlab.layers import history, parameter_gradients
-from rnnlab.network import Layer, Network, check_cell, inner_bias, merged_bias
+from rnnlab.network import Network, check_cell, merged_bias, step_vectors
 
 Arrays = dict[str, np.ndarray]
 
@@ -48,14 +48,14 @@ def layer_forward(network: Network, index: int, x: np.ndarray, state: State) -> 
         reserve[0, ..., 0] = state[1]
     tiles = tiles_of(network)
     kernel, _ = kernels_of(network, tiles)
-    launch(kernel, tiles, (T, B), (layer.weight_hh, inner_bias(network, layer)), (gates, h, reserve))
+    launch(kernel, tiles, (T, B), (layer.weight_hh, step_vectors(network, layer)), (gates, h, reserve))
     last = (h[-1], reserve[-1, ..., 0])[: 1 + properties.has_c]
     return h[1:], last, {"x": x, "gates": gates, "h": h, "reserve": reserve}
 
 
 def layer_backward(
     network: Network, index: int, saved: Arrays, dy: np.ndarray, dstate: State
-) -> tuple[np.ndarray, State, Layer]:
+) -> tuple[np.ndarray, State, tuple[np.ndarray, ...]]:
     """dx [T,B,I], the initial state's gradient [B,H], and gradients, from dy [T,B,H] and dstate [B,H]."""
     layer = network.layer(index)
     (T, B, _) = saved["x"].shape
@@ -63,15 +63,18 @@ def layer_backward(
     dgates = np.empty_like(saved["gates"])
     dgates_h = np.empty_like(dgates) if network.properties.inner_bias else dgates
     properties = KERNEL_PROPERTIES[network.cell]
-    carry = np.zeros((B, H, max(1, properties.has_c + properties.passes_h)), dy.dtype)
+    passing = properties.has_c + properties.passes_h
+    carry = np.zeros((B, H, max(1, passing + properties.own_vectors)), dy.dtype)
     if properties.has_c:
         carry[..., 0] = dstate[1]
     tiles = tiles_of(network)
     _, kernel = kernels_of(network, tiles)
-    read = layer.weight_hh, saved["gates"], saved["h"], saved["reserve"], dy, dstate[0]
-    launch(kernel, tiles, (T, B), read, (carry, dgates, dgates_h))
-    dh = dgates_h[0] @ layer.weight_hh + (carry[..., -1] if properties.passes_h else 0)
-    gradients = parameter_gradients(dgates, saved["x"], dgates_h, saved["h"][:-1])
+    parameters = layer.weight_hh, step_vectors(network, layer)
+    read = (saved[name] for name in ("gates", "h", "reserve"))
+    launch(kernel, tiles, (T, B), (*parameters, *read, dy, dstate[0]), (carry, dgates, dgates_h))
+    dh = dgates_h[0] @ layer.weight_hh + (carry[..., passing - 1] if properties.passes_h else 0)
+    of_vectors = np.moveaxis(carry, -1, 0)[passing:][: properties.own_vectors]
+    gradients = parameter_gradients(dgates, saved["x"], dgates_h, saved["h"][:-1], *of_vectors)
     return dgates @ layer.weight_ih, (dh, carry[..., 0])[: len(network.properties.states)], gradients
 
 

@@ -58,7 +58,7 @@ DEVICE void synchronize_team() {
 
 // gates, h, reserve: as in persistent_grid.cu.  The grid has CLUSTER blocks for every 8 of the B sequences.
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
-persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates, Number *h, float *reserve,
+persistent_forward(const uint4 *weights, const float *vectors, Number *gates, Number *h, float *reserve,
                    int *failed, int T, int B) {
   const int warp = of_warp(threadIdx.x / 32), lane = threadIdx.x % 32, rank = rank_in_cluster();
   Number *states = (Number *)dynamic_shared();  // [2][STATE words]
@@ -75,7 +75,8 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
       tile[g][k] = weights[((size_t)(rank * WARPS + warp) * 2 * PAIRS + (g ^ own_group) * 2 * GROUP_PAIRS + k) * 32 + lane];
   for (int i = threadIdx.x; i < SEQUENCES * HIDDEN; i += THREADS)
     states[place_of(i / HIDDEN, i % HIDDEN)] = h[sequence * HIDDEN + i];
-  float own[ITEMS], c[ITEMS], saved[ITEMS], inner[ITEMS];  // own: h of this step, not rounded
+  float own[ITEMS], c[ITEMS], saved[ITEMS];  // own: h of this step, not rounded
+  Vectors of_unit[ITEMS];
   Number input[ITEMS][4];
   size_t at[ITEMS], gate[ITEMS];  // an item's place in [B,H], and of its first gate in [B,G·H]
   for (int i = 0; i < ITEMS; i++) {
@@ -83,7 +84,7 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
     at[i] = b * HIDDEN + unit, gate[i] = b * GATES * HIDDEN + unit;
     own[i] = FORWARD_READS_H ? wide(h[at[i]]) : 0.f;
     c[i] = HAS_C ? reserve[RESERVED * at[i]] : 0.f;
-    inner[i] = INNER >= 0 ? inner_bias[unit] : 0.f;
+    load_vectors(vectors, unit, of_unit[i]);
     for (int g = 0; g < GATES; g++) input[i][g] = gates[gate[i] + g * HIDDEN];
   }
   const Word words = in_register(shared_address(states)) + 16 * lane;
@@ -113,7 +114,7 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
     sums_of_items(part[0], sums);
     Number *box = outbox + t % 2 * SEQUENCES * TEAM_UNITS;  // a late warp may still read the other
     for (int i = 0; i < ITEMS; i++) {
-      own[i] = step_forward(in[i], sums[i], inner[i], own[i], c[i], c[i], saved[i]);
+      own[i] = step_forward(in[i], sums[i], of_unit[i], own[i], c[i], c[i], saved[i]);
       box[sequence_of(i, SLOTS) * TEAM_UNITS + warp % TEAM * TILE_UNITS + unit_of(i, SLOTS)] = narrow(own[i]);
     }
     if (BULK) fence_for_bulk();
@@ -145,8 +146,8 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
 
 // dy, dlast, carry, dgates, dgates_h: as in persistent_grid.cu.
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
-persistent_backward(const uint4 *weights, const Number *gates, const Number *h, const float *reserve, const Number *dy,
-                    const float *dlast, float *carry, Number *dgates, Number *dgates_h, int *failed, int T, int B) {
+persistent_backward(const uint4 *weights, const float *vectors, const Number *gates, const Number *h, const float *reserve,
+                    const Number *dy, const float *dlast, float *carry, Number *dgates, Number *dgates_h, int *failed, int T, int B) {
   const int warp = of_warp(threadIdx.x / 32), lane = threadIdx.x % 32, rank = rank_in_cluster();
   float *arrived = (float *)dynamic_shared();                        // [2][rank][UNITS][8]
   Word *rows = (Word *)(arrived + 2 * CLUSTER * UNITS * SEQUENCES);  // [2][8][BACK_ROW], the gates' gradients
@@ -162,6 +163,7 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
     }
   for (int i = threadIdx.x; i < 2 * SEQUENCES * BACK_ROW; i += THREADS) rows[i] = 0;
   float dc[ITEMS], past[ITEMS];
+  Vectors of_unit[ITEMS], dvectors[ITEMS] = {};
   size_t at[ITEMS], gate[ITEMS];
   for (int i = 0; i < ITEMS; i++) {  // here a warp's neighbours are sequences of a unit
     const int item = threadIdx.x + i * THREADS;
@@ -169,6 +171,7 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
     at[i] = b * HIDDEN + unit, gate[i] = b * GATES * HIDDEN + unit;
     if (HAS_C) dc[i] = carry[CARRIED * at[i]];
     if (PASSES_H) past[i] = carry[CARRIED * at[i] + HAS_C];
+    load_vectors(vectors, unit, of_unit[i]);
   }
   begin(barriers, 2);
   bool lost = false;
@@ -189,7 +192,7 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
       float dh = wide(before[i].dy) + (step == 0 ? dlast[at[i]] : 0.f);
       for (int from = 0; step > 0 && from < CLUSTER; from++)
         dh += arrived[(step % 2 * CLUSTER + from) * UNITS * SEQUENCES + item];
-      step_backward(before[i], dh, dc[i], past[i], dgate[i], dgate_h[i]);
+      step_backward(before[i], of_unit[i], dh, dc[i], past[i], dgate[i], dgate_h[i], dvectors[i]);
       for (int g = 0; g < GATES; g++)
         ((Number *)(row + b * BACK_ROW))[g * UNITS + item / SEQUENCES] = narrow(dgate_h[i][g]);
     }
@@ -227,6 +230,7 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
   for (int i = 0; i < ITEMS; i++) {
     if (HAS_C) carry[CARRIED * at[i]] = dc[i];
     if (PASSES_H) carry[CARRIED * at[i] + HAS_C] = past[i];
+    for (int v = 0; v < OWN_VECTORS; v++) carry[CARRIED * at[i] + PASSING + v] = dvectors[i][v];
   }
   synchronize_cluster();
 }

@@ -104,7 +104,7 @@ __device__ constexpr int ahead(int pieces, int words) { return words > 64 ? 1 : 
 // first step, the others are UNWRITTEN; reserve [T,B,H,RESERVED] has one step more where there is c, whose first is given.
 // B is a multiple of 8.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates, Number *h, float *reserve,
+persistent_forward(const uint4 *weights, const float *vectors, Number *gates, Number *h, float *reserve,
                    int *failed, int T, int B) {
   typedef Slice<FORWARD_UNITS / TILE_UNITS, A_ROW / WARPS, FORWARD_AWAY> Weights;
   constexpr int ROWS = FORWARD_UNITS / TILE_UNITS, AHEAD = ahead(ROWS * CHUNK, Weights::WORDS);
@@ -163,8 +163,9 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
             const size_t at = place(q, i), now = (size_t)t * B * HIDDEN + at, next = now + (size_t)B * HIDDEN;
             float in[4];
             for (int g = 0; g < GATES; g++) in[g] = wide(input[a][i][g]);
-            const float inner = INNER >= 0 ? inner_bias[at % HIDDEN] : 0.f;
-            publish(h + next, step_forward(in, sums[i], inner, wide(before[a][i]), c[a][i], c[a][i], saved));
+            Vectors of_unit;
+            load_vectors(vectors, at % HIDDEN, of_unit);
+            publish(h + next, step_forward(in, sums[i], of_unit, wide(before[a][i]), c[a][i], c[a][i], saved));
             if (HAS_C) reserve[RESERVED * next] = c[a][i];
             if (SAVES) reserve[RESERVED * now + HAS_C] = saved;
             for (int g = 0; g < GATES; g++) gate(at)[g * HIDDEN] = narrow(in[g]);
@@ -176,11 +177,11 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
 }
 
 // dy [T,B,H], dlast [B,H]: gradients of every h and of the last beside; carry [B,H,CARRIED]: dc, and 0 for what
-// goes past the products, left for what comes before the first step.  dgates and dgates_h [T,B,G·H]: see
+// goes past the products, left for what comes before the first step, and 0 for the gradients of vectors.  dgates and dgates_h [T,B,G·H]: see
 // step_backward; one array where INNER is -1.  dgates_h is UNWRITTEN.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-persistent_backward(const uint4 *weights, const Number *gates, const Number *h, const float *reserve, const Number *dy,
-                    const float *dlast, float *carry, Number *dgates, Number *dgates_h, int *failed, int T, int B) {
+persistent_backward(const uint4 *weights, const float *vectors, const Number *gates, const Number *h, const float *reserve,
+                    const Number *dy, const float *dlast, float *carry, Number *dgates, Number *dgates_h, int *failed, int T, int B) {
   typedef Slice<BACKWARD_UNITS / 16, GATES * A_ROW / WARPS, BACKWARD_AWAY> Weights;
   constexpr int ROWS = BACKWARD_UNITS / 16, AHEAD = ahead(4 * ROWS * CHUNK, Weights::WORDS);
   const int warp = of_warp(threadIdx.x / 32), lane = threadIdx.x % 32, tiles = B / SEQUENCES;
@@ -231,12 +232,15 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
           if (!is_last)
             #pragma unroll
             for (int w = 0; w < WARPS; w++) dh += parts[(q * WARPS + w) * 32 + lane];
-          step_backward(before[a], dh, dc[a], past[a], dgate, dgate_h);
+          Vectors of_unit, dvectors = {};
+          load_vectors(vectors, at % HIDDEN, of_unit);
+          step_backward(before[a], of_unit, dh, dc[a], past[a], dgate, dgate_h, dvectors);
           for (int g = 0; g < GATES; g++) publish(dgates_h + gate(at) + g * HIDDEN, dgate_h[g]);
           if (INNER >= 0)
             for (int g = 0; g < GATES; g++) dgates[gate(at) + g * HIDDEN] = narrow(dgate[g]);
           if (HAS_C) carry[CARRIED * at] = dc[a];
           if (PASSES_H) carry[CARRIED * at + HAS_C] = past[a];
+          for (int v = 0; v < OWN_VECTORS; v++) carry[CARRIED * at + PASSING + v] += dvectors[v];
         }
       }
     }

@@ -6,16 +6,18 @@ All arrays are flat.  `gate` is the place of the unit's first gate in [T,B,G·H]
 `before` is its place in [T,B,H], which in [T+1,B,H] is that of the state before the step; `after` is that
 of the state after it; `row` is its place in [B,H].
 
-Forward: sums [G] are the recurrent products; gates hold the input products with the biases, and are left
-holding the gates; reserve has what else is stored of a step, a second state c [T+1,B,H] or what a gradient
-needs beside states and gates [T,B,H], such as the recurrent sum that a GRU's reset gate multiplies.
+Forward: sums [G] are the recurrent products; vectors [V·H] are numbers of each unit beside the biases; gates
+hold the input products with the biases, and are left holding the gates; reserve has what else is stored of a
+step, a second state c [T+1,B,H] or what a gradient needs beside states and gates [T,B,H], such as the
+recurrent sum that a GRU's reset gate multiplies.
 
 Backward: dh is what dy, the products and the final state's gradient send to h after the step.  carry [B,H]
 goes past the products to the step before: dc, or what h sends to the next h past them.  dgates and dgates_h
 [T,B,G·H] get the gradients of the gates, for the inputs and for the recurrent product; they differ where a
 gate multiplies that product, as in a GRU, and are one array elsewhere.
 
-A cell that has both has pairs of numbers in reserve, or in carry: those of c come first.
+A cell that has both has pairs of numbers in reserve, or in carry: those of c come first.  The last ones in
+carry are the gradients of the cell's own vectors, added up over the steps of each sequence.
 """
 
 import math
@@ -31,8 +33,9 @@ from pocketgpu import cuda
 class Pointwise(NamedTuple):
     """The two device functions of a cell."""
 
-    forward: Callable  # (sums, gates, gate, H, inner_bias, unit, h, before, after, reserve)
-    backward: Callable  # (dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h)
+    forward: Callable  # (sums, gates, gate, H, vectors, unit, h, before, after, reserve)
+    # (dh, gates, gate, H, vectors, unit, h, before, after, reserve, carry, row, dgates, dgates_h)
+    backward: Callable
 
 
 @cache
@@ -47,11 +50,11 @@ def _rnn_tanh(scalar_type: type) -> Pointwise:
     one = scalar_type(1)
 
     @cuda.jit(device=True)
-    def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
+    def forward(sums, gates, gate, H, vectors, unit, h, before, after, reserve):
         h[after] = math.tanh(gates[gate] + sums[0])
 
     @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h):
+    def backward(dh, gates, gate, H, vectors, unit, h, before, after, reserve, carry, row, dgates, dgates_h):
         h_next_j = h[after]
         dgates[gate] = dh * (one - h_next_j * h_next_j)
 
@@ -62,11 +65,11 @@ def _rnn_relu(scalar_type: type) -> Pointwise:
     zero = scalar_type(0)
 
     @cuda.jit(device=True)
-    def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
+    def forward(sums, gates, gate, H, vectors, unit, h, before, after, reserve):
         h[after] = max(gates[gate] + sums[0], zero)
 
     @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h):
+    def backward(dh, gates, gate, H, vectors, unit, h, before, after, reserve, carry, row, dgates, dgates_h):
         dgates[gate] = dh if h[after] > zero else zero
 
     return Pointwise(forward, backward)
@@ -77,10 +80,10 @@ def _gru(scalar_type: type) -> Pointwise:
     one = scalar_type(1)
 
     @cuda.jit(device=True)
-    def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
+    def forward(sums, gates, gate, H, vectors, unit, h, before, after, reserve):
         r = half * math.tanh(half * (gates[gate] + sums[0])) + half
         z = half * math.tanh(half * (gates[gate + H] + sums[1])) + half
-        inner = sums[2] + inner_bias[unit]
+        inner = sums[2] + vectors[unit]
         n = math.tanh(gates[gate + 2 * H] + r * inner)
         reserve[before] = inner
         h[after] = (one - z) * n + z * h[before]
@@ -89,7 +92,7 @@ def _gru(scalar_type: type) -> Pointwise:
         gates[gate + 2 * H] = n
 
     @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h):
+    def backward(dh, gates, gate, H, vectors, unit, h, before, after, reserve, carry, row, dgates, dgates_h):
         dh += carry[row]
         z = gates[gate + H]
         n = gates[gate + 2 * H]
@@ -113,7 +116,7 @@ def _lstm(scalar_type: type) -> Pointwise:
     one = scalar_type(1)
 
     @cuda.jit(device=True)
-    def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
+    def forward(sums, gates, gate, H, vectors, unit, h, before, after, reserve):
         i = half * math.tanh(half * (gates[gate] + sums[0])) + half
         f = half * math.tanh(half * (gates[gate + H] + sums[1])) + half
         g = math.tanh(gates[gate + 2 * H] + sums[2])
@@ -127,7 +130,7 @@ def _lstm(scalar_type: type) -> Pointwise:
         gates[gate + 3 * H] = o
 
     @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_h):
+    def backward(dh, gates, gate, H, vectors, unit, h, before, after, reserve, carry, row, dgates, dgates_h):
         o = gates[gate + 3 * H]
         tanh_c = math.tanh(reserve[after])
         dc_total = carry[row] + dh * o * (one - tanh_c * tanh_c)
@@ -143,4 +146,9 @@ def _lstm(scalar_type: type) -> Pointwise:
     return Pointwise(forward, backward)
 
 
-MAKERS = {"rnn_tanh": _rnn_tanh, "rnn_relu": _rnn_relu, "gru": _gru, "lstm": _lstm}
+MAKERS = {
+    "rnn_tanh": _rnn_tanh,
+    "rnn_relu": _rnn_relu,
+    "gru": _gru,
+    "lstm": _lstm,
+}
