@@ -69,6 +69,22 @@ def table_keys(key: np.ndarray, keys: int) -> tuple[np.ndarray, int]:
     return (key.astype(np.uint64) * MIXER >> np.uint64(64 - bits)).astype(np.int64), 1 << bits
 
 
+def contested(
+    key: np.ndarray, keys: int, owner: np.ndarray, writes: np.ndarray, plain: np.ndarray
+) -> np.ndarray:
+    """[keys] Which keys below `keys` several owners access, one of them to write, and not all by atomics.
+
+    Of each access [n]: its key, its owner, whether it writes, and whether it is no atomic.
+    """
+    one, several, some_write, some_plain = np.zeros(keys, np.int64), *np.zeros((3, keys), bool)
+    one[key] = owner
+    several[key[one[key] != owner]] = True
+    if several.any():
+        some_write[key[writes]] = True
+        some_plain[key[plain]] = True
+    return several & some_write & some_plain
+
+
 def ones_before(is_one: np.ndarray, begins: np.ndarray, owners: np.ndarray) -> np.ndarray:
     """[n] How many ones of the same owner stand before each; an owner's turns [turns] begin at `begins`."""
     if not is_one.any():

@@ -8,11 +8,11 @@ which one writes.  Wherever the proof fails, or the text holds something that is
 raised, the arrays get their old contents, and the launch runs again thread by thread (scheduler.py), whose
 findings are the only ones.
 
-Read: lockstep_values (numbers of many threads), lockstep_memory (arrays and the proof), lockstep_functions
-(those of numba.cuda), lockstep_execution (statements and expressions).
+Read: lockstep_values (numbers of many threads), lockstep_memory (arrays), lockstep_events (the proof),
+lockstep_threads (branches and loops), lockstep_functions (those of numba.cuda), lockstep_execution
+(statements and expressions).
 """
 
-import ast
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -20,11 +20,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from pocketgpu.simulator.counts import SECTOR
+from pocketgpu.simulator.lockstep_events import Chunk, Event, Region
 from pocketgpu.simulator.lockstep_execution import Execution
-from pocketgpu.simulator.lockstep_memory import Chunk, Event, Memory, Region, Size
+from pocketgpu.simulator.lockstep_memory import Memory
 from pocketgpu.simulator.lockstep_values import Fallback
 from pocketgpu.simulator.memory import Watched, watched
 from pocketgpu.simulator.settings import Limits, SimulatorSettings
+from pocketgpu.simulator.threads import machine
 from pocketgpu.simulator.trace import (
     EVENT,
     GLOBAL,
@@ -34,6 +36,7 @@ from pocketgpu.simulator.trace import (
     TURN,
     Columns,
     Trace,
+    Triple,
     address_of,
     together_in,
 )
@@ -61,7 +64,9 @@ def check_choice(now: SimulatorSettings, threads: int, options: dict) -> None:
 class Run(Trace):
     """A launch in lockstep, and the record of what it did."""
 
-    def __init__(self, grid: Size, block: Size, limits: Limits, trace: Trace | None, now: SimulatorSettings):
+    def __init__(
+        self, grid: Triple, block: Triple, limits: Limits, trace: Trace | None, now: SimulatorSettings
+    ):
         super().__init__()
         self.arrays = trace.arrays if trace else [None]
         self.grid = grid
@@ -69,12 +74,10 @@ class Run(Trace):
         self.limits = limits
         self.now = now
         self.look = functools.cache(look)
-        self.computing: dict[ast.AST, bool] = {}  # see Execution.only_computes
         self.kept: list[Chunk] = []  # of which a report can be made
-        self.memories: dict[int, tuple[Watched, Memory]] = {}  # by id of the proxy
+        self.memories: list[tuple[Watched, Memory]] = []
         self.span = 1  # sectors of global memory
         self.stores = 0  # or other events that change something
-        self.slow = 0.0  # seconds of the processor in loops of few threads
         self.accesses = 0
         self.sectors = 0  # that warps moved
 
@@ -85,8 +88,9 @@ class Run(Trace):
         """
         arguments = [self._argument(value) for value in values]
         self._place_memories()
-        arrays = [memory.flat for _, memory in self.memories.values() if memory.flat.flags.writeable]
+        arrays = [memory.flat for _, memory in self.memories if memory.flat.flags.writeable]
         before = [array.copy() for array in arrays]
+        outside = machine.launch, machine.now
         try:
             with np.errstate(all="ignore"):
                 self._run_chunks(function, arguments, keep)
@@ -95,6 +99,8 @@ class Run(Trace):
                 array[:] = data
             reason = str(error) if isinstance(error, Fallback) else f"{type(error).__name__}: {error}"
             raise Fallback(reason) from error
+        finally:
+            machine.launch, machine.now = outside
         return self
 
     def _run_chunks(self, function: Callable, arguments: list, keep: bool) -> None:
@@ -104,8 +110,10 @@ class Run(Trace):
         size = max(1, FIRST_CHUNK // threads)
         while first < blocks:
             chunk = Chunk(self.grid, self.block, first, min(size, blocks - first))
+            machine.launch, machine.now = chunk, chunk.threads  # whose indices the kernel's functions return
             Execution(self, chunk, function, chunk.place, []).call(arguments)
-            self.sectors += chunk.end(self.span)
+            chunk.end()
+            self.sectors += chunk.sectors(self.span)
             accesses = sum(len(event.places) for event in chunk.events if event.memory)
             self.accesses += accesses
             self.kept.append(chunk)
@@ -121,8 +129,7 @@ class Run(Trace):
     def _argument(self, value: object) -> object:
         """An argument as threads in lockstep see it."""
         if isinstance(value, tuple):
-            whole = tuple(self._argument(member) for member in value)
-            return type(value)(*whole) if hasattr(value, "_fields") else whole
+            return tuple([self._argument(member) for member in value])
         if isinstance(value, np.ndarray):
             value = watched(value, GLOBAL, self)
         if not isinstance(value, Watched):
@@ -130,23 +137,23 @@ class Run(Trace):
         written = None
         if value.written is not True:
             written = np.array(np.broadcast_to(value.written, value.data.shape)).reshape(-1)
-        memory = Memory(np.asarray(value.data), GLOBAL, value.number, None, written)
-        self.memories[id(value)] = value, memory
+        memory = Memory(np.asarray(value.data), GLOBAL, written)
+        memory.number = value.number
+        self.memories.append((value, memory))
         return memory
 
     def _place_memories(self) -> None:
         """Give arrays that overlap one region, in which races are looked for."""
-        extents = together_in([None, *(proxy for proxy, _ in self.memories.values())])
-        regions: dict[int, tuple[Region, int]] = {}  # by first address, with the size of an element
-        for key, (_, memory) in self.memories.items():
-            low, high = extents[key]
-            itemsize = memory.data.itemsize
-            if low not in regions:
-                regions[low] = Region(-(-(high - low) // itemsize), self.span), itemsize
-                self.span += -(-(high - low) // SECTOR) + 1
-            memory.region, size = regions[low]
+        extents = together_in([None, *(proxy for proxy, _ in self.memories)])
+        regions: dict[int, Region] = {}  # by first address
+        for proxy, memory in self.memories:
+            low, high = extents[id(proxy)]
+            itemsize = memory.flat.itemsize
+            cells = -(-(high - low) // itemsize)
+            memory.region = regions.setdefault(low, Region(cells, self.span))
+            self.span += -(-(high - low) // SECTOR) + 1
             memory.first, rest = divmod(address_of(memory.data) - low, itemsize)
-            if rest or size != itemsize:
+            if rest or len(memory.region.done) != cells:
                 raise Fallback("arrays of different types in the same memory")
 
     # ------------------------------------------------------------------ report
@@ -167,12 +174,10 @@ class Run(Trace):
         thread = TURN + event.places + chunk.first_thread
         columns = [thread, EVENT + KINDS * event.site + event.kind, *event.detail]
         if memory := event.memory:
-            is_shared = memory.space == SHARED
+            copies = memory.data if memory.space == SHARED else memory.data[None]
             if not memory.number:
-                copies = memory.data if is_shared else [memory.data]
                 proxies = [watched(copy, memory.space, self, False, SITES[memory.site]) for copy in copies]
                 memory.number = proxies[0].number
-            copy, cells = np.divmod(event.cells, memory.size) if is_shared else (0, event.cells)
-            shape = memory.shape if is_shared else memory.data.shape
-            columns += [memory.number + copy, *np.unravel_index(cells.astype(np.intp, copy=False), shape)]
+            copy, *indices = np.unravel_index(event.cells.astype(np.intp, copy=False), copies.shape)
+            columns += [memory.number + copy, *indices]
         return np.stack(np.broadcast_arrays(*columns), 1).ravel()

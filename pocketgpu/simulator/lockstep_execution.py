@@ -5,21 +5,20 @@ A branch has names of its own, which are joined behind it.  What is not understo
 """
 
 import ast
+import functools
 from collections.abc import Callable
+from itertools import pairwise
 from types import FunctionType, ModuleType, SimpleNamespace
 
 import numpy as np
 
-from pocketgpu.simulator import operations
-from pocketgpu.simulator.accesses import position_of
 from pocketgpu.simulator.arithmetic import as_register
-from pocketgpu.simulator.lockstep_functions import ATOMICS, FUNCTIONS_OF_CUDA, INDICES, index_of
-from pocketgpu.simulator.lockstep_memory import Chunk, Event, Memory
-from pocketgpu.simulator.lockstep_text import defined, folded, joined, stored_in
-from pocketgpu.simulator.lockstep_threads import Loop, Part, Threads
+from pocketgpu.simulator.lockstep_events import Chunk
+from pocketgpu.simulator.lockstep_functions import METHODS, Functions
+from pocketgpu.simulator.lockstep_memory import Memory
+from pocketgpu.simulator.lockstep_threads import MOST_NODES, Loop, Part, stored_in
 from pocketgpu.simulator.lockstep_values import (
     AS_INDEX,
-    FUNCTIONS,
     OPERATORS,
     PARTS,
     Fallback,
@@ -27,26 +26,58 @@ from pocketgpu.simulator.lockstep_values import (
     Varying,
     apply,
     as_test,
-    cut,
+    data_of,
+    kind_in,
     merged,
 )
-from pocketgpu.simulator.operations import FLOATS
-from pocketgpu.simulator.rewriting import UNKNOWN
-from pocketgpu.simulator.threads import INSIDE
-from pocketgpu.simulator.trace import LOAD, STORE, site_at
+from pocketgpu.simulator.operators import number_of
+from pocketgpu.simulator.rewriting import UNKNOWN, bound_in
+from pocketgpu.simulator.source import definition_of
+from pocketgpu.simulator.threads import INSIDE, threadIdx
+from pocketgpu.simulator.trace import LOAD, STORE
 from pocketgpu.simulator.translation import in_simulator, is_library
 
 ROUNDS = 64  # of a loop between two looks at what it changes
+INDEX = type(threadIdx)
 OF_ARRAYS = ("shape", "size", "ndim", "dtype")
-COMPUTING = (
-    *(ast.Assign, ast.AugAssign, ast.Expr, ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare),
-    *(ast.BoolOp, ast.Call, ast.Tuple, ast.Attribute, ast.operator, ast.unaryop, ast.cmpop, ast.boolop),
-    *(ast.expr_context,),
-)
+EXITS = ast.Break | ast.Continue | ast.Return
+EFFECTS = EXITS | ast.Call | ast.Subscript | ast.IfExp | ast.If | ast.For | ast.While
 
 
-class Execution(Threads):
-    """One call of a function by some threads: what its names stand for, and its statements."""
+@functools.lru_cache(MOST_NODES)
+def defined(function: FunctionType) -> tuple[ast.FunctionDef, set[str]]:
+    """A function's text, and the names that it binds."""
+    tree = definition_of(function)
+    return tree, bound_in(tree)
+
+
+@functools.lru_cache(MOST_NODES)
+def only_computes(node: ast.AST) -> bool:
+    """Has this node no effect but on names, so that it may be computed for threads that have left?"""
+    return not any(isinstance(part, EFFECTS) and not is_of_shape(part) for part in ast.walk(node))
+
+
+def is_of_shape(node: ast.AST) -> bool:
+    """Is it a size of an array?"""
+    return isinstance(node, ast.Subscript) and getattr(node.value, "attr", "") == "shape"
+
+
+def is_exit(node: ast.AST) -> bool:
+    """Is it a condition whose threads all leave the loop, its round or the function?"""
+    return isinstance(node, ast.If) and isinstance(node.body[-1], EXITS) and not node.orelse
+
+
+@functools.lru_cache(MOST_NODES)
+def folded(node: ast.BinOp) -> object:
+    """The number that Python's compiler makes of numbers alone; None for all else."""
+    return as_register(number_of(node))
+
+
+class Execution(Functions, ast.NodeVisitor):
+    """One call of a function by some threads: what its names stand for, and its statements.
+
+    A visit returns the value of an expression, and has the effect of a statement.
+    """
 
     def __init__(self, run: object, chunk: Chunk, function: FunctionType, places: np.ndarray, loops: list):
         super().__init__(chunk, places)
@@ -54,14 +85,14 @@ class Execution(Threads):
         self.function = function
         self.own: set[str] = set()
         self.loops: list[Loop] = loops  # that run now, one within another, those of its callers first
+        self.node: ast.expr | None = None  # that has an effect now
+        self.statement: ast.expr | None = None  # the latest expression whose value nobody uses
         self.results: list[tuple[np.ndarray, object]] = []
 
     def call(self, arguments: list) -> object:
         """What the function returns to each thread."""
         entered = self.places
         tree, self.own = defined(self.function)
-        if tree.args.vararg or tree.args.kwonlyargs:
-            raise Fallback("arguments by name")
         for name, value in zip([*tree.args.posonlyargs, *tree.args.args], arguments, strict=True):
             self.set(name.arg, value)
         self.block(tree.body)
@@ -70,49 +101,20 @@ class Execution(Threads):
             return None
         if len(self.places):
             raise Fallback("a function that returns a value to some threads")
-        if len(self.results) == 1:
-            return self.results[0][1]
-        return merged(
-            len(entered), [(self.chunk.within(places, entered), value) for places, value in self.results]
-        )
-
-    def visit(self, node: ast.AST) -> object:
-        """The value of an expression; the effect of a statement."""
-        return VISITORS.get(type(node), Execution.generic_visit)(self, node)
+        within = self.chunk.within
+        return merged(len(entered), [(within(places, entered), value) for places, value in self.results])
 
     def generic_visit(self, node: ast.AST) -> None:
         """Refuse what has no method here."""
-        if not isinstance(node, ast.Pass):
-            raise Fallback(f"{type(node).__name__} on line {getattr(node, 'lineno', '?')}")
-
-    # ------------------------------------------------------------------ names
-
-    def index(self, base: object, name: str) -> object:
-        """threadIdx.x and the like."""
-        key = id(base), name
-        if key not in self.chunk.indices:
-            self.chunk.indices[key] = index_of(self.chunk, base, name)
-        value = self.chunk.indices[key]
-        return value if len(self.places) == len(self.chunk.place) else cut(value, self.places)
-
-    # ------------------------------------------------------------------ threads
+        raise Fallback(f"{type(node).__name__} on line {getattr(node, 'lineno', '?')}")
 
     def prepare(self, node: ast.AST) -> None:
         """Leave out the threads that no longer run, unless the node only computes."""
-        if self.running is not None and not self.only_computes(node.test if is_exit(node) else node):
+        if self.running is not None and not only_computes(node.test if is_exit(node) else node):
             self.settle()
 
-    def only_computes(self, node: ast.AST) -> bool:
-        """Has this node no effect but on names, so that it may be computed for threads that have left?"""
-        if node not in self.run.computing:
-            parts = [*ast.walk(node)]
-            calls = [part.func for part in parts if isinstance(part, ast.Call)]
-            is_simple = all(isinstance(part, COMPUTING) or is_of_shape(part) for part in parts)
-            self.run.computing[node] = is_simple and all(is_of_numpy(self.visit(call)) for call in calls)
-        return self.run.computing[node]
-
     def release(self, mask: np.ndarray) -> None:
-        """Let the threads of the mask leave the loop."""
+        """Let the threads of the mask [n] leave the loop."""
         loop = self.loops[-1]
         with self.only(mask):
             for name in self.names.keys() & stored_in(loop.node):
@@ -129,11 +131,12 @@ class Execution(Threads):
                 self.prepare(statement)
                 self.visit(statement)
 
+    def visit_Pass(self, node: ast.Pass) -> None:
+        pass
+
     def visit_Expr(self, node: ast.Expr) -> None:
-        if isinstance(node.value, ast.Call):
-            self.visit_Call(node.value, is_statement=True)
-        else:
-            self.visit(node.value)
+        self.statement = node.value
+        self.visit(node.value)
 
     def visit_Assign(self, node: ast.Assign) -> None:
         value = self.visit(node.value)
@@ -144,24 +147,24 @@ class Execution(Threads):
         match target:
             case ast.Name():
                 self.set(target.id, value)
-            case ast.Tuple() | ast.List():
+            case ast.Tuple() if type(value) is tuple:
                 for part, member in zip(target.elts, value, strict=True):
                     self._bind(part, member)
             case ast.Subscript():
-                self._store(target, *self._place(target), value)
+                self._store(*self._place(target), value)
             case _:
                 self.generic_visit(target)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        operation = OPERATORS[type(node.op)]
         target = node.target
-        if isinstance(target, ast.Name):
-            before = self.visit_Name(target)
-            self.set(target.id, operation(before, self.visit(node.value)))
-            return
-        memory, cells = self._place(target)
-        before = self._load(target, memory, cells)
-        self._store(target, memory, cells, operation(before, self.visit(node.value)))
+        is_name = isinstance(target, ast.Name)
+        place = () if is_name else self._place(target)
+        before = self.visit_Name(target) if is_name else self._load(*place)
+        value = OPERATORS[type(node.op)](before, self.visit(node.value))
+        if is_name:
+            self.set(target.id, value)
+        else:
+            self._store(*place, value)
 
     def visit_If(self, node: ast.If) -> None:
         test = as_test(self.visit(node.test))
@@ -194,49 +197,45 @@ class Execution(Threads):
     # ------------------------------------------------------------------ loops
 
     def visit_While(self, node: ast.While) -> None:
-        self._repeat(node, lambda number: as_test(self.visit(node.test)))
+        self._repeat(node, node.test, lambda: self.visit(node.test), lambda: None)
 
     def visit_For(self, node: ast.For) -> None:
         call = node.iter
         is_range = isinstance(call, ast.Call) and self.visit(call.func) is range
         members = () if is_range else self.visit(call)
-        limits = [AS_INDEX(self.visit(part)) for part in call.args] if is_range else [len(members)]
-        first, stop, step = (0, *limits, 1) if len(limits) == 1 else (*limits, 1)[:3]
-        steps = OPERATORS[ast.FloorDiv](OPERATORS[ast.Sub](first, stop), step)  # below zero
-        if type(step) is Varying or not step:
+        limits = slice(*[AS_INDEX(self.visit(part)) for part in call.args] if is_range else [len(members)])
+        step = 1 if limits.step is None else limits.step
+        if type(step) is not int or not step:
             raise Fallback("a range whose step differs between threads")
-        self.set(node, steps)
-        self.set(node.iter, first)
+        is_before = OPERATORS[ast.Lt if step > 0 else ast.Gt]
+        self.set(node, limits.start or 0)  # the next number
+        self.set(call, limits.stop)
 
-        def has_more(number: int) -> bool | np.ndarray:
-            return as_test(OPERATORS[ast.Lt](self.get(node), -number))
+        def begin() -> None:
+            number = self.get(node)
+            self._bind(node.target, number if is_range else members[number])
+            self.set(node, OPERATORS[ast.Add](number, step))
 
-        def begin(number: int) -> None:
-            value = OPERATORS[ast.Add](self.get(node.iter), step * number)
-            self._bind(node.target, value if is_range else members[number])
+        self._repeat(node, node.target, lambda: is_before(self.get(node), self.get(call)), begin)
 
-        self._repeat(node, has_more, begin)
-
-    def _repeat(self, node: ast.For | ast.While, has_more: Callable, begin: Callable | None = None) -> None:
-        """Run rounds of a loop for the threads of which has_more(number of the round) holds."""
+    def _repeat(self, node: ast.For | ast.While, head: ast.expr, has_more: Callable, begin: Callable) -> None:
+        """Run rounds of a loop, each of which begins so, for the threads in which it has more."""
         if node.orelse:
             raise Fallback("else behind a loop")
         self.settle()
         outer = self.places, dict(self.names)
-        loop = Loop(node, self.run)
+        loop = Loop(node, self.run.now.seconds)
         self.loops.append(loop)
         number = 0
-        state: list = []
         while len(self.places):
             loop.begin_round(len(self.places))
-            self.prepare(node.test if begin is None else node.target)
-            more = has_more(number)
+            self.prepare(head)
+            more = as_test(has_more())
             if more is not True:
-                self.release(~more if type(more) is np.ndarray else np.ones(len(self.places), bool))
+                self.release(np.broadcast_to(np.logical_not(more), len(self.places)))
             if not len(self.places):
                 break
-            if begin is not None:
-                begin(number)
+            begin()
             before = self.places, dict(self.names)
             self.block(node.body)
             if loop.waiting:
@@ -245,20 +244,17 @@ class Execution(Threads):
                 self.join(loop.waiting, node)
                 loop.waiting.clear()
             number += 1
-            if begin is None and number % ROUNDS < 2:
-                state = self._check_change(loop, state, number)
+            if isinstance(node, ast.While) and number % ROUNDS < 2:
+                self._check_change(loop, is_second=number % ROUNDS == 1)
         self.loops.pop()
         self.places, self.names = outer
         self.join(loop.left, node)
 
-    def _check_change(self, loop: Loop, before: list, number: int) -> list:
-        """What a round may change; raise Fallback if it has changed nothing."""
+    def _check_change(self, loop: Loop, is_second: bool) -> None:
         self.settle()
         values = [self.get(name) for name in stored_in(loop.node) if name in self.names]
-        state = [len(self.places), self.run.stores, *(getattr(value, "data", value) for value in values)]
-        if number % ROUNDS and before and all(map(np.array_equal, before, state)):
-            raise Fallback("a loop that waits")
-        return state
+        state = [len(self.places), self.run.stores, *map(data_of, values)]
+        loop.check_change(state, is_second)
 
     # ------------------------------------------------------------------ expressions
 
@@ -273,47 +269,38 @@ class Execution(Threads):
 
     def visit_Attribute(self, node: ast.Attribute) -> object:
         base = self.visit(node.value)
-        if id(base) in INDICES or node.attr == "laneid":
-            return self.index(base, node.attr)
+        if type(base) is INDEX or node.attr == "laneid":
+            return self.index(getattr, base, node.attr)
         if isinstance(base, ModuleType | SimpleNamespace | type):
             return in_simulator(getattr(base, node.attr))
-        if node.attr in PARTS and not isinstance(base, Memory):
-            return PARTS[node.attr](base)
-        if node.attr not in (OF_ARRAYS if isinstance(base, Memory) else getattr(base, "_fields", ())):
+        if isinstance(base, Memory) and node.attr in OF_ARRAYS:
+            return getattr(base.one, node.attr)
+        if isinstance(base, Memory) or node.attr not in PARTS:
             raise Fallback(f".{node.attr}")
-        return getattr(base, node.attr)
+        return PARTS[node.attr](base)
 
     def visit_Subscript(self, node: ast.Subscript) -> object:
         base = self.visit(node.value)
         if isinstance(base, tuple):
             return base[self.visit(node.slice)]
-        return self._load(node, *self._place(node))
+        return self._load(*self._place(node))
 
-    def _place(self, node: ast.Subscript) -> tuple[Memory, np.ndarray]:
-        """The array, and the cells that the threads access."""
+    def _place(self, node: ast.Subscript) -> tuple[ast.Subscript, Memory, np.ndarray]:
+        """The access, the array, and the cells that the threads access."""
         memory = self.visit(node.value)
         if not isinstance(memory, Memory):
             raise Fallback("an element of something else than an array")
-        return memory, memory.locate(self.visit(node.slice), self.places)
+        return node, memory, memory.locate(self.visit(node.slice), self.places)
 
     def _load(self, node: ast.Subscript, memory: Memory, cells: np.ndarray) -> object:
-        self.note(LOAD, node, memory, cells)
+        self.node = node
+        self.note(LOAD, memory, cells)
         return memory.load(cells)
 
     def _store(self, node: ast.Subscript, memory: Memory, cells: np.ndarray, value: object) -> None:
-        self.note(STORE, node, memory, cells)
+        self.node = node
+        self.note(STORE, memory, cells)
         memory.store(cells, value)
-
-    def note(self, kind: int, node: ast.AST, *memory_and_cells: object, detail: tuple = ()) -> None:
-        """Write down what the running threads do."""
-        self.run.stores += kind != LOAD
-        event = Event(kind, self.site(node), self.places, *memory_and_cells, detail=detail)
-        self.chunk.events.append(event)
-        self.chunk.since_barrier.append(event)
-
-    def site(self, node: ast.AST) -> int:
-        """The number of a place in the program."""
-        return site_at(self.function.__code__, position_of(node))
 
     def visit_BinOp(self, node: ast.BinOp) -> object:
         number = folded(node)
@@ -327,31 +314,28 @@ class Execution(Threads):
         return OPERATORS[type(node.op)](self.visit(node.operand))
 
     def visit_Compare(self, node: ast.Compare) -> object:
-        if len(node.ops) > 1:
-            if not all(isinstance(part, ast.Name | ast.Constant) for part in node.comparators[:-1]):
-                self.generic_visit(node)
-            return self.visit_BoolOp(joined(node))
-        operation = OPERATORS[type(node.ops[0])]
-        return operations.truth(operation(self.visit(node.left), self.visit(node.comparators[0])))
+        """A comparison; of a < b < c all, because the later ones have no effect."""
+        if not all(map(only_computes, node.comparators[1:])):
+            self.generic_visit(node)
+        values = [self.visit(part) for part in (node.left, *node.comparators)]
+        tests = [OPERATORS[type(op)](*pair) for op, pair in zip(node.ops, pairwise(values), strict=True)]
+        return functools.reduce(OPERATORS[ast.BitAnd], tests)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> object:
         """a and b, a or b: b only in the threads in which a leaves it open, or in all if it has no effect."""
+        is_and = isinstance(node.op, ast.And)
         value = self.visit(node.values[0])
         for part in node.values[1:]:
-            if getattr(value, "kind", type(value)) is not bool:
+            if kind_in(value) is not bool:
                 raise Fallback("numbers joined by and, or")
-            is_and = isinstance(node.op, ast.And)
-            other = None
-            if type(value) is Varying and self.only_computes(part):
-                other = self.visit(part)
+            other = self.visit(part) if type(value) is Varying and only_computes(part) else None
             if type(other) is bool:
                 value = value if other is is_and else other
-            elif getattr(other, "kind", None) is bool:
+            elif kind_in(other) is bool:
                 value = OPERATORS[ast.BitAnd if is_and else ast.BitOr](value, other)
-            elif is_and:
-                value = self._choose(value, part, ast.Constant(False))
             else:
-                value = self._choose(value, ast.Constant(True), part)
+                rest = (part, ast.Constant(False)) if is_and else (ast.Constant(True), part)
+                value = self._choose(value, *rest)
         return value
 
     def visit_IfExp(self, node: ast.IfExp) -> object:
@@ -369,42 +353,18 @@ class Execution(Threads):
         return merged(len(self.places), parts)
 
     def visit_Tuple(self, node: ast.Tuple) -> tuple:
-        return tuple(self.visit(part) for part in node.elts)
+        return tuple([self.visit(part) for part in node.elts])
 
-    def visit_Call(self, node: ast.Call, is_statement: bool = False) -> object:
+    def visit_Call(self, node: ast.Call) -> object:
         function = self.visit(node.func)
         arguments = [self.visit(part) for part in node.args]
         options = {part.arg: self.visit(part.value) for part in node.keywords}
-        known = FUNCTIONS_OF_CUDA.get(id(function))
-        if known is None and is_statement:
-            known = ATOMICS.get(id(function))
-        if known is not None:
-            return known(self, node, *arguments, **options)
+        if function in METHODS:
+            self.node = node
+            method, *first = METHODS[function]
+            return method(self, *first, *arguments, **options)
         if options or not callable(function) or id(function) in INSIDE or function is range:
             raise Fallback(f"calls {ast.unparse(node.func)}")
         if isinstance(function, FunctionType) and not is_library(function):
             return Execution(self.run, self.chunk, function, self.places, self.loops).call(arguments)
         return apply(function, arguments)
-
-
-def is_exit(node: ast.AST) -> bool:
-    """Is it a condition whose threads all leave the loop, its round or the function?"""
-    exits = ast.Break | ast.Continue | ast.Return
-    return isinstance(node, ast.If) and isinstance(node.body[-1], exits) and not node.orelse
-
-
-def is_of_shape(node: ast.AST) -> bool:
-    """Is it a size of an array?"""
-    return isinstance(node, ast.Subscript) and getattr(node.value, "attr", "") == "shape"
-
-
-def is_of_numpy(function: object) -> bool:
-    """Does NumPy compute this function, for any number?"""
-    return function in FLOATS or function in FUNCTIONS
-
-
-VISITORS = {  # by kind of node
-    getattr(ast, name.removeprefix("visit_")): method
-    for name, method in vars(Execution).items()
-    if name.startswith("visit_")
-}

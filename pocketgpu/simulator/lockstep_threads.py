@@ -6,20 +6,21 @@ are computed on as long as they are few: cutting all names in each round would t
 """
 
 import ast
+import functools
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 
-from pocketgpu.simulator.lockstep_memory import Chunk
-from pocketgpu.simulator.lockstep_text import stored_in
+from pocketgpu.simulator.lockstep_events import Chunk
 from pocketgpu.simulator.lockstep_values import MANY, Fallback, cut, merged
 from pocketgpu.simulator.trace import WARP
 
 FULL_ENOUGH = 0.75  # a part of the threads that are computed, which still run
 PATIENCE = 0.1  # of the time that one thread may run, for few threads
 MANY_THREADS = 2560  # for which a loop that may be endless gets all of that time
+MOST_NODES = 1 << 12  # of texts, of which something is known
 Entry = tuple[object, np.ndarray]  # a value, and the threads that have it
 Names = dict[object, Entry]
 Part = tuple[np.ndarray, Names]  # threads, and their names
@@ -27,6 +28,13 @@ Part = tuple[np.ndarray, Names]  # threads, and their names
 
 class Parts(tuple):
     """Parts of the threads, and the value that a name has in each."""
+
+
+@functools.lru_cache(MOST_NODES)
+def stored_in(node: ast.AST) -> list[str]:
+    """Names that a statement may set."""
+    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+    return [*dict.fromkeys(part.id for part in names if isinstance(part.ctx, ast.Store))]
 
 
 class Threads:
@@ -47,7 +55,7 @@ class Threads:
         value, places = entry = self.names[name]
         if places is not self.places or type(value) is Parts:
             value = self._value_in(self.places, entry)
-            self.names[name] = value, self.places
+            self.set(name, value)
         return value
 
     def _value_in(self, places: np.ndarray, entry: Entry) -> object:
@@ -61,7 +69,7 @@ class Threads:
 
     @contextmanager
     def only(self, mask: np.ndarray) -> Iterator[None]:
-        """The threads of the mask run, with names of their own."""
+        """The threads of the mask [n] run, with names of their own."""
         outer = self.places, self.names, self.running
         self.names = dict(self.names)
         self.running = mask if self.running is None else mask & self.running
@@ -83,7 +91,7 @@ class Threads:
         self.places = self.places[:0]
 
     def drop(self, mask: np.ndarray) -> None:
-        """Let the threads of the mask stop here; as long as they are few, their places are kept."""
+        """Let the threads of the mask [n] stop here; as long as they are few, their places are kept."""
         self.running = ~mask if self.running is None else self.running & ~mask
         if np.count_nonzero(self.running) < FULL_ENOUGH * len(mask):
             self.settle()
@@ -92,8 +100,8 @@ class Threads:
         """Let threads that ran this statement, among those that run now, run together from here."""
         self.running = None
         if len(parts) == 1:
-            self.places = parts[0][0]
-            self.names |= parts[0][1]
+            self.places, names = parts[0]
+            self.names |= names
             return
         if sum(len(places) for places, _ in parts) < len(self.places):
             self.places = np.sort(np.concatenate([self.places[:0], *(places for places, _ in parts)]))
@@ -106,27 +114,28 @@ class Threads:
 class Loop:
     """A loop, threads that left it, threads that wait for its next round, and how long that may take."""
 
-    def __init__(self, node: ast.For | ast.While, run: object):
+    def __init__(self, node: ast.For | ast.While, seconds: float):
         self.node = node
         self.left: list[Part] = []
         self.waiting: list[Part] = []
-        self.run = run
-        self.began = time.process_time()  # this round
-        self.slow = run.slow  # at that time
-        self.state: tuple = ()
-        self.latest = 0.0
+        self.seconds = seconds  # that many threads may run without one of them leaving
+        self.latest = 0.0  # end of that time
+        self.threads = 0  # at its begin
+        self.state: list = [None]  # what an earlier round may have changed
 
     def begin_round(self, threads: int) -> None:
-        """Raise Fallback if the threads are few, or if none has left, and that for long."""
+        """Raise Fallback if for long no thread has left."""
         now = time.process_time()
-        if threads < WARP:
-            self.run.slow = self.slow + now - self.began
-        self.began = now
-        self.slow = self.run.slow
-        seconds = self.run.now.seconds
-        if self.state != (threads, len(self.left)):
-            self.state = threads, len(self.left)
-            share = threads / MANY_THREADS if isinstance(self.node, ast.While) else 1
-            self.latest = now + seconds * min(1, max(share, PATIENCE))
-        if now > self.latest or self.slow > seconds * PATIENCE:
+        if threads != self.threads:
+            self.threads = threads
+            may_wait = isinstance(self.node, ast.While) or threads < WARP
+            share = threads / MANY_THREADS if may_wait else 1
+            self.latest = now + self.seconds * min(1, max(share, PATIENCE))
+        if now > self.latest:
             raise Fallback("a loop that runs for long")
+
+    def check_change(self, state: list, is_second: bool) -> None:
+        """Raise Fallback if the second of two rounds has changed nothing."""
+        if is_second and all(map(np.array_equal, self.state, state)):
+            raise Fallback("a loop that waits")
+        self.state = state

@@ -23,7 +23,15 @@ from typing import NamedTuple
 import numpy as np
 
 from pocketgpu.simulator import trace
-from pocketgpu.simulator.grouping import ones_before, paired, repeated, starts_of, table_keys, turn_in_group
+from pocketgpu.simulator.grouping import (
+    contested,
+    ones_before,
+    paired,
+    repeated,
+    starts_of,
+    table_keys,
+    turn_in_group,
+)
 from pocketgpu.simulator.trace import Accesses, Columns
 
 SYNCHRONISING = {trace.ATOMIC, *trace.PAST_FIRST_LEVEL, trace.VOLATILE_STORE}
@@ -186,14 +194,7 @@ def _of_several_owners(
 ) -> np.ndarray:
     """Places of those with such a key that stand in a pair, and of some more where the table is full."""
     key, keys = table_keys(key, int(key.max(initial=0)) + 1)
-    one, several, some_write, some_plain = np.zeros(keys, np.int64), *np.zeros((3, keys), bool)
-    one[key] = owner
-    several[key[one[key] != owner]] = True
-    if not several.any():
-        return np.zeros(0, np.int64)
-    some_write[key[writes]] = True
-    some_plain[key[plain]] = True
-    return np.flatnonzero((several & some_write & some_plain)[key])
+    return np.flatnonzero(contested(key, keys, owner, writes, plain)[key])
 
 
 def _after_writes(begins: np.ndarray, owner: np.ndarray, chosen: np.ndarray) -> np.ndarray:

@@ -85,6 +85,39 @@ def test_a_random_kernel_has_the_same_outcome(engines, seed):
     print(engines)
 
 
+def test_each_thread_prints(capsys):
+    @cuda.jit
+    def kernel(out):
+        out[cuda.grid(1)] = 1
+        print("here")
+
+    kernel[BLOCKS, THREADS](np.zeros(BLOCKS * THREADS))
+    assert capsys.readouterr().out.count("here") == BLOCKS * THREADS
+
+
+def test_bits_of_a_size_are_those_of_an_int32(engines):
+    @cuda.jit
+    def kernel(out):
+        out[cuda.grid(1)] = cuda.clz(cuda.blockDim.x) + 100 * cuda.clz(8)
+
+    out = np.zeros(BLOCKS * THREADS, np.int64)
+    with cuda.settings(raise_findings=False):
+        kernel[BLOCKS, THREADS](out)
+    np.testing.assert_array_equal(out, 26 + 6000)
+
+
+def test_an_index_may_be_taken_apart(engines):
+    @cuda.jit
+    def kernel(out):
+        x, y, z = cuda.threadIdx
+        out[cuda.blockIdx.x, x] = x + 10 * y + 100 * z
+
+    out = np.ones((BLOCKS, THREADS))
+    cuda.observe(kernel, BLOCKS, THREADS, out)
+    np.testing.assert_array_equal(out, np.broadcast_to(np.arange(THREADS), out.shape))
+    assert engines.differing == []
+
+
 def test_an_index_has_three_axes():
     @cuda.jit
     def kernel(out):
