@@ -256,11 +256,14 @@ def _run(
         if (stray := stray_access(error, launch)) is not None:
             return (stray,)
         if isinstance(error, IndexError | OverflowError) and NUMPY_OUT_OF_BOUNDS.search(str(error)):
-            return (_beyond(error, launch),)
+            # without checks NumPy notices some accesses beyond the end; the rest goes unseen, as on a GPU
+            return (_at_line("out_of_bounds", error, launch, "{thread} on line {line}: {text}", text=error),)
         if findings := _of_line(refused(kernel), _line_in_kernel(error)):
             return findings
         if isinstance(error, UnboundLocalError):
-            return (_unset(error, launch),)
+            unset = "{thread} uses {name} on line {line}, to which it has given no value; give it one before"
+            name = str(error.name).partition(".")[0]  # of an array that the thread has not made, too
+            return (_at_line("uninitialised", error, launch, unset, name=name),)
         if launch.fault:
             where = _of_thread(launch)
             error.args = (f"{where}: {error.args[0]}" if error.args else where, *error.args[1:])
@@ -286,39 +289,25 @@ def _of_thread(launch: RunningGrid) -> str:
     return f"tid={[*thread.index]} ctaid={[*thread.block.index]}"
 
 
+def _at_line(kind: str, error: Exception, launch: RunningGrid, message: str, **words: object) -> Finding:
+    """A finding of the thread that raised the exception; {thread} and {line} in the message stand for both."""
+    line = _line_in_kernel(error)
+    text = message.format(thread=name_of(launch.fault), line=line, **words)
+    return finding(kind, text, launch.fault, line)
+
+
 def _endless(error: EndlessLaunch, launch: RunningGrid, now: SimulatorSettings) -> Finding:
     """A launch that was stopped because it would not end."""
-    thread = launch.fault
-    line = _line_in_kernel(error)
+    why = f"the launch did not come to an end: one thread has run for {now.seconds:g} s without a pause"
     if launch.trace is not None and launch.trace.events() > now.events:
         why = f"the launch has made more than {now.events:,} accesses"
-    else:
-        why = f"the launch did not come to an end: one thread has run for {now.seconds:g} s without a pause"
-    message = f"{why}; {name_of(thread)} was on line {line}. Is there a loop that never stops?"
-    return finding("endless", message, thread, line)
+    message = "{why}; {thread} was on line {line}. Is there a loop that never stops?"
+    return _at_line("endless", error, launch, message, why=why)
 
 
 def _of_line(findings: tuple[Finding, ...], line: int | None) -> tuple[Finding, ...]:
     """The findings of that line: what does not compile may raise anything."""
     return tuple(finding for finding in findings if finding.line == line)
-
-
-def _unset(error: UnboundLocalError, launch: RunningGrid) -> Finding:
-    """A name without a value, of an array that the thread has not made."""
-    thread = launch.fault
-    line = _line_in_kernel(error)
-    name = str(error.name).partition(".")[0]
-    message = (
-        f"{name_of(thread)} uses {name} on line {line}, to which it has given no value; give it one before"
-    )
-    return finding("uninitialised", message, thread, line)
-
-
-def _beyond(error: Exception, launch: RunningGrid) -> Finding:
-    """Without checks NumPy notices some accesses beyond the end; the rest goes unseen, as on a GPU."""
-    thread = launch.fault
-    line = _line_in_kernel(error)
-    return finding("out_of_bounds", f"{name_of(thread)} on line {line}: {error}", thread, line)
 
 
 def _line_in_kernel(error: Exception) -> Line | None:
