@@ -10,6 +10,7 @@ import math
 import numbers
 import os
 import random
+import re
 import traceback
 from _thread import RLock, get_ident  # without threading, which no browser needs
 from collections import defaultdict
@@ -262,7 +263,7 @@ def _run(
             return findings
         if isinstance(error, UnboundLocalError):
             unset = "{thread} uses {name} on line {line}, to which it has given no value; give it one before"
-            name = str(error.name).partition(".")[0]  # of an array that the thread has not made, too
+            name = re.search(r"'(\w*)", str(error))[1]  # error.name is empty for a local one
             return (_at_line("uninitialised", error, launch, unset, name=name),)
         if launch.fault:
             where = _of_thread(launch)
@@ -290,7 +291,7 @@ def _of_thread(launch: RunningGrid) -> str:
 
 
 def _at_line(kind: str, error: Exception, launch: RunningGrid, message: str, **words: object) -> Finding:
-    """A finding of the thread that raised the exception; {thread} and {line} in the message stand for both."""
+    """A finding of the thread that raised the exception; {thread} and {line} in a message stand for both."""
     line = _line_in_kernel(error)
     text = message.format(thread=name_of(launch.fault), line=line, **words)
     return finding(kind, text, launch.fault, line)

@@ -4,6 +4,8 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
+from launches import run
+from values_in import holds
 
 from pocketgpu import cuda
 
@@ -148,3 +150,15 @@ def test_a_value_that_is_not_set_may_lie_in_shared_memory_until_it_is_used(kerne
     np.testing.assert_array_equal(out, expected)
     (finding,) = cuda.observe(kernel, 1, 16, x, 9, out).findings
     assert finding.kind == "uninitialised"
+
+
+def test_an_array_that_a_thread_has_not_made_is_named_in_the_finding():
+    @cuda.jit
+    def kernel(x):
+        if x[0] > 5:
+            tile = cuda.shared.array(4, np.float32)
+        x[0] = tile[0]
+
+    (finding,) = run(kernel, 1, 1, np.zeros(1))
+    assert finding.kind == "uninitialised"
+    assert holds(finding.message, "tile")
