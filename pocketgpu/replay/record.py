@@ -101,8 +101,8 @@ def _elements(columns: Columns, log: Accesses) -> tuple[np.ndarray, np.ndarray, 
             })  # fmt: skip
         number[place] = known[key]
     element = np.full(len(columns.kind), -1)
-    itemsize = np.array([1] + [shell.root.data.itemsize for shell in log.arrays[1:]])
-    element[log.when] = (log.address - log.base[log.array]) // itemsize[log.array]
+    size = log.of_arrays(lambda array: array.root.data.itemsize)
+    element[log.when] = (log.address - log.base[log.array]) // size
     return number[columns.array], element, arrays
 
 

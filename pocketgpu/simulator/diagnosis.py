@@ -280,11 +280,11 @@ def _first_draw(function: FunctionType, callers: tuple = ()) -> Line | None:
 
 def first_reads(log: Accesses) -> np.ndarray:
     """Places [n] of accesses that read an address to which no thread has stored before."""
-    unsure = np.array([False] + [array.root.written is not True for array in log.arrays[1:]])
-    if not unsure[log.array].any():
+    unsure = log.of_arrays(lambda array: array.root.written is not True)
+    if not unsure.any():
         return np.zeros(0, np.int64)
     place, cell = log.touched
-    chosen = np.flatnonzero(unsure[log.array[place]])
+    chosen = np.flatnonzero(unsure[place])
     last = np.zeros(int(cell.max()) + 1, np.int64)
     last[cell[chosen[::-1]]] = chosen[::-1]  # of several, the last stays: the first
     first = np.unique(place[chosen[last[cell[chosen]] == chosen]])
@@ -309,10 +309,9 @@ def misaligned(log: Accesses) -> np.ndarray:
     """
     if log.cell is not None:  # all begin at multiples of their elements' size
         return np.zeros(0, np.int64)
-    plain = np.array([False] + [array.data.dtype.kind in "iuf" for array in log.arrays[1:]])
-    packed = np.array([False, *map(_is_packed, log.arrays[1:])])
-    in_bytes = packed[log.array] & (log.kind != trace.ATOMIC)
-    places = np.flatnonzero(plain[log.array] & ~in_bytes & (log.address % np.maximum(log.bytes, 1) != 0))
+    is_number = log.of_arrays(lambda array: array.data.dtype.kind in "iuf")
+    in_bytes = log.of_arrays(_is_packed) & ~log.is_one_of(trace.ATOMIC)
+    places = np.flatnonzero(is_number & ~in_bytes & (log.address % np.maximum(log.bytes, 1) != 0))
     _, first = np.unique(log.site[places], return_index=True)
     return places[np.sort(first)]
 

@@ -113,5 +113,5 @@ def _exchanged(result: Report, log: Accesses) -> list[int]:
 def _of_parameters(result: Report, log: Accesses, kinds: tuple, count) -> list[int]:
     """[parameters] count(places of these accesses to each one's array); of a number, there are none."""
     chosen = log.is_one_of(*kinds) & log.is_in(GLOBAL)
-    labels = np.array(["", *(str(member.root.label) for member in log.arrays[1:])])[log.array]
+    labels = log.of_arrays(lambda array: str(array.root.label))
     return [count(np.flatnonzero(chosen & (labels == name))) for name in parameters(result.watch.kernel)]

@@ -18,6 +18,7 @@ gives its bank.
 import linecache
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -339,6 +340,10 @@ class Accesses:
         steps = np.arange(int(number.sum())) - repeated(np.cumsum(number) - number, number)
         _, cell = np.unique(repeated(self.address // unit, number) + steps, return_inverse=True)
         return repeated(places, number), cell
+
+    def of_arrays(self, value: Callable) -> np.ndarray:
+        """[n] The value of each access's array."""
+        return np.array([*map(value, self.arrays[1:])] or [0])[self.array - 1]
 
     def is_in(self, space: str) -> np.ndarray:
         """[n] Which of them are to memory of that space?"""
