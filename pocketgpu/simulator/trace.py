@@ -367,11 +367,13 @@ def accesses(columns: Columns, threads_per_block: int) -> Accesses:
     array = columns.array[when]
     thread = columns.thread[when]
     offset = columns.offset[when]
-    first_block = _first_blocks(array, thread // threads_per_block, len(columns.arrays))
+    first_block = np.zeros(
+        len(columns.arrays), np.int64
+    )  # that touched each array; a shared one has no other
+    first_block[array[::-1]] = thread[::-1] // threads_per_block
     root_base, start, number, cells = _places(columns.arrays, first_block)
-    itemsize = np.array([member.data.itemsize for member in columns.arrays[1:]] or [1])
     space = np.array([0] + [SPACES.index(member.space) for member in columns.arrays[1:]])
-    size = itemsize[array - 1]
+    size = np.array([member.data.itemsize for member in columns.arrays[1:]] or [1])[array - 1]
     cell = None if number is None else number[array] + offset // size
     if cell is not None and not 0 <= cell.min(initial=0) <= cell.max(initial=0) < max(1, cells):
         cell = None  # beyond the end, or a copy that NumPy made
@@ -379,13 +381,6 @@ def accesses(columns: Columns, threads_per_block: int) -> Accesses:
         columns.kind[when], thread, columns.site[when], start[array] + offset, size, space[array],
         array, when, columns.arrays, root_base, threads_per_block, cell, columns.whole,
     )  # fmt: skip
-
-
-def _first_blocks(array: np.ndarray, block: np.ndarray, arrays: int) -> np.ndarray:
-    """[arrays] The block that touched each array first; a shared array has no other."""
-    blocks = np.zeros(arrays, np.int64)
-    blocks[array[::-1]] = block[::-1]
-    return blocks
 
 
 def _places(arrays: list, first_block: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
