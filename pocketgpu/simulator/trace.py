@@ -367,9 +367,7 @@ def accesses(columns: Columns, threads_per_block: int) -> Accesses:
     array = columns.array[when]
     thread = columns.thread[when]
     offset = columns.offset[when]
-    first_block = np.zeros(
-        len(columns.arrays), np.int64
-    )  # that touched each array; a shared one has no other
+    first_block = np.zeros(len(columns.arrays), np.int64)  # of each array; a shared one has no other
     first_block[array[::-1]] = thread[::-1] // threads_per_block
     root_base, start, number, cells = _places(columns.arrays, first_block)
     space = np.array([0] + [SPACES.index(member.space) for member in columns.arrays[1:]])
