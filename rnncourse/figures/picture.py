@@ -33,6 +33,7 @@ from rnncourse.figures.slider_box import name_sliders, slider_box
 
 MOST_ROWS = 24  # of a table; of a longer line, as many points at equal distances
 MOST_SETTINGS = 6  # of one slider
+OFF_ON = False, True  # values of a switch
 SUMMARY = "Numbers of this picture"
 # Okabe and Ito's colours, which people with any common colour blindness can tell apart; matplotlib knows them
 # as okabe:blue, …

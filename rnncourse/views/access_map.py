@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from nbjudge.printable import quantity
 from pocketgpu import cuda
-from rnncourse.figures.picture import Slider, View, canvas, slider_view
+from rnncourse.figures.picture import OFF_ON, Slider, View, canvas, slider_view
 
 BANKS = 32
 WORD = 4
@@ -167,7 +167,7 @@ def explore_banks() -> View:
         lambda width, down: figure_banks(_bank_request(width, down)),
         lambda width, down: f"Rows of {width} words: {describe_banks(_bank_request(width, down))}",
         width=Slider("words a row", (32, 33, 34, 36, 40, 48, 64), 2),  # 32 is 31 conflicts in one column
-        down=Slider("down a column", (False, True), 1),
+        down=Slider("down a column", OFF_ON, 1),
     )
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rnncourse.figures.picture import Page, Slider, View, slider_view
+from rnncourse.figures.picture import OFF_ON, Page, Slider, View, slider_view
 from rnncourse.views.graph_drawing import needs, side_by_side
 from rnnlab.graphs.cells import EQUATIONS, sequence_graph, step_graph
 from rnnlab.graphs.graph import Graph, Node, run
@@ -26,7 +26,6 @@ CHANGES = {  # in the order in which they are made; names as the switches have t
     "add_in_gemm": accumulate,
 }
 LONGEST = 50  # moves: the largest of these graphs has 25 nodes, each visited forward and in reverse
-OFF_ON = False, True
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import numpy as np
 
 from nbjudge.printable import quantity
 from pocketgpu.devices import DEVICES, Device, find
-from rnncourse.figures.picture import Page, Slider, View, slider_view
+from rnncourse.figures.picture import OFF_ON, Page, Slider, View, slider_view
 from rnncourse.views.published_timelines import published
 from rnncourse.views.schedule_drawing import KINDS, Bars, Stage, draw, scaled
 from rnnlab.cells import CELLS
@@ -40,7 +40,6 @@ from rnnlab.schedule.timeline import predict
 LAUNCHES = 1500  # of the naive plan that a view simulates
 ONLY_WHEN = {wavefront, assign_streams, capture}  # passes that change when something runs, not what
 
-OFF_ON = False, True
 SWITCHES = {  # by pass, in the order in which they are made
     "group_gates": Slider("group gates", OFF_ON),
     "fuse_pointwise": Slider("fuse pointwise", OFF_ON),
