@@ -87,6 +87,19 @@ def test_a_loop_whose_rounds_change_nothing_is_noticed_soon():
     assert finding.kind == "deadlock"
 
 
+def test_many_loads_that_lead_somewhere_are_no_spinning():
+    @cuda.jit
+    def long(table, out):
+        total = 0.0
+        for step in range(400_000):
+            total += table[step % 100]
+        out[0] = total
+
+    out = np.zeros(1)
+    assert not run(long, 1, 1, np.ones(100), out)
+    assert out[0] == 400_000
+
+
 def test_a_launch_that_has_ended_keeps_none_of_its_arrays():
     @cuda.jit
     def sums(x, out):
