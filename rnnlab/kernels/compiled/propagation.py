@@ -112,14 +112,16 @@ def _layer_backward(
     dgates = np.empty((T, B, network.gates * H), dy.dtype)
     parts = _batch_shares(T, B, layer.weight_hh.size, threads)
     db = np.zeros((len(parts), network.gates * H), dy.dtype)
-    dvectors = np.zeros((len(parts), len(network.properties.vectors) * H), dy.dtype)
+    own = network.properties.vectors
+    vectors = np.ravel(step_vectors(network, layer)) if own else db[0]  # any array where none is read
+    dvectors = np.zeros((len(parts), len(own) * H), dy.dtype)
     dgates_h = dgates
     db_h = db
     if network.properties.inner_bias:
         dgates_h = np.empty_like(dgates)
         db_h = np.zeros_like(db)
     loop = partial(
-        _loops(network, B, threads).backward, weights, np.ravel(step_vectors(network, layer)), saved.gates,
+        _loops(network, B, threads).backward, weights, vectors, saved.gates,
         saved.saved, saved.h, saved.c, dy, dstate[0], dstate[-1], dgates, dgates_h,
     )  # fmt: skip
     together([partial(loop, *sums, *share) for *sums, share in zip(dvectors, db, db_h, parts, strict=True)])
@@ -128,7 +130,8 @@ def _layer_backward(
     _products(rows(dgates), layer.weight_ih, rows(dx), threads)
     dw_ih = _product_over_steps(rows(dgates), rows(saved.x), threads)
     dw_hh = _product_over_steps(rows(dgates_h), rows(saved.h[:-1]), threads)
-    return dx, dstate, (dw_ih, dw_hh, db.sum(0), db_h.sum(0), *dvectors.sum(0).reshape(-1, H))
+    of_vectors = dvectors.sum(0).reshape(-1, H) if own else ()
+    return dx, dstate, (dw_ih, dw_hh, db.sum(0), db_h.sum(0), *of_vectors)
 
 
 def _products(a: np.ndarray, b: np.ndarray, out: np.ndarray, threads: int) -> None:
