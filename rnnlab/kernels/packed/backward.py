@@ -17,7 +17,7 @@ from numba import njit
 from rnnlab.kernels.packed import steps
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.forward import ROWS_AT_ONCE, own_part, part, row_at, synchronise
-from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_panels, pack_strips
+from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_panels, pack_strips, width_of
 from rnnlab.kernels.packed.products import (
     K_BLOCK,
     PANELS_AT_ONCE,
@@ -132,12 +132,13 @@ def _gate(work, d):
 @njit(**INNER)
 def _pack(work, layer, gradients):
     """Pack this member's panels of the weights."""
+    width = width_of(layer.h)
     for g in range(work.G):
         first, last = part(work.P, work)
         gate = _gate(work, g + work.extra)
         _pack_gate(work, layer.weight_hh, gate, work.H, gradients.panels_hh, g, first, last)
         if gradients.panels_ih.size:
-            first, last = part((work.I + work.width - 1) // work.width, work)
+            first, last = part((work.I + width - 1) // width, work)
             _pack_gate(work, layer.weight_ih, _gate(work, g), work.I, gradients.panels_ih, g, first, last)
 
 
@@ -145,7 +146,7 @@ def _pack(work, layer, gradients):
 def _pack_gate(work, weights, gate, columns, panels, g, first, last):
     """The gate's rows of weights [G·H,columns] as the g-th of G in some panels; rows past H are 0."""
     H = work.H
-    width = work.width
+    width = width_of(panels)
     for p in range(first, last):
         begin = (p * work.G + g) * work.units * width
         used = min(width, columns - p * width)
@@ -157,7 +158,7 @@ def _pack_gate(work, weights, gate, columns, panels, g, first, last):
 @njit(**INNER)
 def _carry(work, gradients, slot, p, low, rows):
     """The gradient that the gates of a step send to the h before it: carry = dg U, one panel."""
-    width = work.width
+    width = width_of(gradients.dg)
     K = work.G * work.units
     dg = _place(work, gradients, slot, low) + work.extra * work.units
     multiply_rows(
@@ -169,7 +170,7 @@ def _carry(work, gradients, slot, p, low, rows):
 @njit(**INNER)
 def _pointwise(work, layer, gradients, room, t, slot, p, low, rows):
     """dg of a step, one panel."""
-    width = work.width
+    width = width_of(layer.h)
     units = work.units
     at = row_at(work, 0, p, low) * width
     dg = _place(work, gradients, slot, low) + p * width
@@ -220,7 +221,7 @@ def _weight_gradients(work, layer, gradients, room, counter, start, begin, end, 
 def _pack_operands(work, source, row, columns, room, begin, end):
     """Pack this member's panels of x or h [T,B,row] at time steps begin … end, of `columns` columns."""
     rows = work.high - work.low
-    width = work.width
+    width = width_of(source)
     K = (end - begin) * rows
     first, last = own_part((columns + width - 1) // width, work)
     if first == last:
@@ -238,7 +239,7 @@ def _add_products(work, gradients, dg, rows, K, room, columns, dw, at, is_sum):
 
     STRIP_STEPS of some columns of dg at a time, packed as strips.
     """
-    width = work.width
+    width = width_of(gradients.dg)
     for k in range(0, K, STRIP_STEPS):
         steps = min(STRIP_STEPS, K - k)
         at_once = min(STRIP_COLUMNS, STRIP_NUMBERS // steps)
@@ -302,7 +303,7 @@ def _input_gradient(work, layer, gradients, room, counter, begin, end):
 def _input_gradient_of_sequences(work, gradients, room, begin, end):
     """dx of this member's sequences, from weights that are packed."""
     I = work.I
-    width = work.width
+    width = width_of(gradients.dg)
     K = work.G * work.units
     for n in range(0, I, PANELS_AT_ONCE * width):
         columns = min(PANELS_AT_ONCE * width, I - n)
@@ -325,15 +326,16 @@ def _input_gradient_in_parts(work, layer, gradients, room, dg, begin, end):
     A member with rows of dx packs all of W; one with panels of dx packs those panels of W only.
     """
     I = work.I
-    panels = (I + work.width - 1) // work.width
+    width = width_of(layer.h)
+    panels = (I + width - 1) // width
     low = 0
     high = (end - begin) * work.B
     first = 0
     last = I
     if panels % work.members == 0 or panels > FEW_PANELS * work.members:
         first, last = part(panels, work)
-        first = first * work.width
-        last = min(I, last * work.width)
+        first = first * width
+        last = min(I, last * width)
     else:
         low, high = part(high, work)
     place = (begin * work.B + low) * I + first

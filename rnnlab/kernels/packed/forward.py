@@ -14,7 +14,7 @@ from rnnlab.kernels.cells import KernelProperties
 from rnnlab.kernels.packed import steps
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import VECTORS
-from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_transposed
+from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_transposed, width_of
 from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, multiply_block, multiply_rows
 from rnnlab.kernels.packed.vectors import depth, lanes, load, number, put, store
 
@@ -186,7 +186,7 @@ def _round_inputs(work, layer, counter, start, stop):
 @njit(**INNER)
 def _keep(work, layer, t, p, low, rows):
     """Round the step's states for the products, and what the gradient needs into the history."""
-    width = work.width
+    width = width_of(layer.h)
     following = slot_of(work, t + 1)
     for b in range(low, low + rows):
         source = ((t + 1) * work.B + b) * work.units + p * width
@@ -212,7 +212,7 @@ def _pack(work, layer):
     """Pack the weights of this member's panels."""
     I = work.I
     H = work.H
-    width = work.width
+    width = width_of(layer.h)
     first, last = part(work.P, work)
     for g in range(work.G):
         for p in range(first, last):
@@ -224,12 +224,18 @@ def _pack(work, layer):
 
 
 @njit(**INNER)
-def _products(work, layer, t, p, low, g):
-    """The array with the products of step t, panel p, gate g; where those of sequence low start, its row."""
+def _place(work, layer, t, p, low, g):
+    """Where the product of gate g, step t, panel p, sequence low starts: in gates, or in h if h is it."""
+    width = width_of(layer.h)
     if work.cell.gate_is_h:
-        return layer.h, ((t + 1) * work.B + low) * work.units + p * work.width, work.units
-    row = work.G * work.width
-    return layer.gates, row_at(work, slot_of(work, t), p, low) * row + g * work.width, row
+        return ((t + 1) * work.B + low) * work.units + p * width
+    return (row_at(work, slot_of(work, t), p, low) * work.G + g) * width
+
+
+@njit(**INNER)
+def _row(work, layer):
+    """Distance of two rows of products, in numbers."""
+    return work.units if work.cell.gate_is_h else work.G * width_of(layer.h)
 
 
 @njit(**INNER)
@@ -239,8 +245,11 @@ def _input_product(work, layer, start, stop):
     Their blocks stay in the second cache for all rows of these steps.
     """
     I = work.I
-    width = work.width
-    at_once = PANELS_AT_ONCE if work.cell.gate_is_h else 1
+    width = width_of(layer.h)
+    in_h = work.cell.gate_is_h
+    products = layer.h if in_h else layer.gates
+    row = _row(work, layer)
+    at_once = PANELS_AT_ONCE if in_h else 1
     for p in range(work.first, work.last, at_once):
         columns = work.G * min(at_once, work.last - p) * width
         for k in range(0, I, K_BLOCK):
@@ -248,10 +257,10 @@ def _input_product(work, layer, start, stop):
             panels = (p * work.G * I + k) * width
             for t in range(start, stop):
                 source = (slot_of(work, t) * work.B + work.low) * layer.x_row + k
-                products, place, row = _products(work, layer, t, p, work.low, 0)
                 multiply_block(
                     False, work.high - work.low, layer.factor_x, source, layer.x_row, layer.panels_ih, panels,
-                    I * width, steps, columns, products, place, row, k > 0, products,
+                    I * width, steps, columns, products, _place(work, layer, t, p, work.low, 0), row, k > 0,
+                    products,
                 )  # fmt: skip
 
 
@@ -259,31 +268,34 @@ def _input_product(work, layer, start, stop):
 def _recurrent_product(work, layer, t, p, low, rows):
     """Add h U, except to the gate whose part another gate multiplies: this part goes into `saved`."""
     H = work.H
+    width = width_of(layer.h)
     h = (slot_of(work, t) * work.B + low) * work.units
     for g in range(work.G):
-        is_sum = g != work.cell.inner
-        products, place, row = _products(work, layer, t, p, low, g)
-        if not is_sum:
-            products, place, row = (
-                layer.saved,
-                row_at(work, slot_of(work, t), p, low) * work.width,
-                work.width,
-            )
-        panel = (p * work.G + g) * H * work.width
-        multiply_rows(
-            rows, layer.factor_h, h, work.units, layer.panels_hh, panel, H, products, place, row, is_sum
-        )
+        panel = (p * work.G + g) * H * width
+        if g == work.cell.inner:
+            place = row_at(work, slot_of(work, t), p, low) * width
+            multiply_rows(
+                rows, layer.factor_h, h, work.units, layer.panels_hh, panel, H, layer.saved, place, width,
+                False,
+            )  # fmt: skip
+        else:
+            products = layer.h if work.cell.gate_is_h else layer.gates
+            multiply_rows(
+                rows, layer.factor_h, h, work.units, layer.panels_hh, panel, H, products,
+                _place(work, layer, t, p, low, g), _row(work, layer), True,
+            )  # fmt: skip
 
 
 @njit(**INNER)
 def _pointwise(work, layer, t, p, low, rows):
     """From products to gates and states."""
-    unit = p * work.width
-    _, gates, _ = _products(work, layer, t, p, low, 0)
+    width = width_of(layer.h)
+    unit = p * width
+    gates = _place(work, layer, t, p, low, 0)
     before = (t * work.B + low) * work.units + unit
     after = before + work.B * work.units
-    now = row_at(work, slot_of(work, t), p, low) * work.width
-    c_next = row_at(work, slot_of(work, t + 1), p, low) * work.width
+    now = row_at(work, slot_of(work, t), p, low) * width
+    c_next = row_at(work, slot_of(work, t + 1), p, low) * width
     steps.forward(
         work.cell.number, rows, layer.gates, gates, layer.bias, unit, work.units, layer.c, now, c_next,
         layer.saved, now, layer.h, before, after, work.units,

@@ -34,6 +34,12 @@ def panel_count(columns: int, dtype: str | np.dtype) -> int:
     return -(-columns // panel_width(dtype))
 
 
+@njit(**INNER)
+def width_of(array):
+    """Units of a panel of numbers as an array has them; a constant in compiled code, so strides are, too."""
+    return VECTORS * lanes(array)
+
+
 @njit(**OPTIONS)
 def pack_panels(source, at, row, K, columns, panels, first, steps):
     """panels[first:] [⌈columns/width⌉,steps,width], K rows of each, = source [K,columns].

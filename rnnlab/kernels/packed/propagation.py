@@ -160,8 +160,10 @@ def _layer_backward(
         dh = dh + _rows(past, work.H)
     first = (dh, _rows(dc, work.H)) if work.cell.has_c else (dh,)
     dx = gradients.dx[: work.T * work.B * work.I].reshape(work.T, work.B, work.I)
-    dvectors = sum(room.dvectors for room in rooms).reshape(-1, work.units)[:, : work.H]
-    return dx, first, (*_parameters(work, gradients.dw), *dvectors)
+    parameters = _parameters(work, gradients.dw)
+    if work.cell.own_vectors:
+        parameters += (*sum(room.dvectors for room in rooms).reshape(-1, work.units)[:, : work.H],)
+    return dx, first, parameters
 
 
 def _is_in_place(work: Work, is_narrow: bool, inputs: int) -> bool:
@@ -232,12 +234,14 @@ def _parameters(work: Work, dw: np.ndarray) -> tuple[np.ndarray, ...]:
     H = work.H
     rows = work.G * H
     dw_ih, dw_hh, db = np.split(dw[: work.numbers], (rows * work.I, rows * (work.I + H)))
+    db = db.reshape(-1, H)
+    db_ih = db[: work.G]
+    db_hh = db[-work.G :].copy()
     inner = work.cell.inner
-    others = [gate for gate in range(work.G) if gate != inner]
-    gates = [inner, *others, inner] if inner >= 0 else others  # of the columns of dg
-    db_ih, db_hh = np.empty((2, work.G, H), dw.dtype)
-    db_ih[gates[: work.G]] = db.reshape(-1, H)[: work.G]
-    db_hh[gates[-work.G :]] = db.reshape(-1, H)[-work.G :]
+    if inner >= 0:
+        others = [gate for gate in range(work.G) if gate != inner]
+        db_ih = db_ih[np.argsort([inner, *others])]
+        db_hh = db_hh[np.argsort([*others, inner])]
     return dw_ih.reshape(rows, work.I), dw_hh.reshape(rows, H), db_ih.ravel(), db_hh.ravel()
 
 
