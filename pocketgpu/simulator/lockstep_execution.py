@@ -73,11 +73,20 @@ def folded(node: ast.BinOp) -> object:
     return as_register(number_of(node))
 
 
+@functools.cache
+def visitor_of(kind: type[ast.AST]) -> Callable:
+    """The method that visits nodes of a kind."""
+    return getattr(Execution, f"visit_{kind.__name__}", Execution.generic_visit)
+
+
 class Execution(Functions, ast.NodeVisitor):
     """One call of a function by some threads: what its names stand for, and its statements.
 
     A visit returns the value of an expression, and has the effect of a statement.
     """
+
+    def visit(self, node: ast.AST) -> object:
+        return visitor_of(type(node))(self, node)
 
     def __init__(self, run: object, chunk: Chunk, function: FunctionType, places: np.ndarray, loops: list):
         super().__init__(chunk, places)

@@ -149,7 +149,7 @@ def as_varying(value: object, count: int) -> Varying:
 
 def as_test(value: object) -> bool | np.ndarray:
     """Whether a value counts as true: in all threads, or [n] in each."""
-    return data_of(FUNCTIONS[bool](value))
+    return data_of(value if kind_in(value) is bool else FUNCTIONS[bool](value))
 
 
 def apart(function: Callable, *values: object) -> object:
@@ -221,12 +221,15 @@ class Operation:
             return apart(self, *values)
         if Varying not in map(type, values):
             return self.of_one(*values)
-        if kinds not in self.plans:
-            self.plans[kinds] = self._plan(kinds)
-        kind, of_result, dtype, is_wide = self.plans[kinds]
+        plan = self.plans.get(kinds)
+        if plan is None:
+            plan = self.plans[kinds] = self._plan(kinds)
+        kind, of_result, dtype, is_wide = plan
         if dtype is None or (is_wide and not all(map(_is_exact, values))):
             return each(self.of_one, *values)
-        operands = [_as_operand(value, dtype) for value in values]
+        operands = [
+            _as_dtype(value.data, dtype) if type(value) is Varying else dtype.type(value) for value in values
+        ]
         result = self.in_place(*operands) if reuse else self.of_many(*operands)
         return Varying(_as_dtype(result, of_result), kind)
 
@@ -250,10 +253,6 @@ class Operation:
 def _is_exact(value: object) -> bool:
     """Is it a number that is the same as a float?"""
     return kind_in(value) not in (int, UInt64) or as_varying(value, 1).lies_within(-EXACT, EXACT)
-
-
-def _as_operand(value: object, dtype: np.dtype) -> np.ndarray | np.generic:
-    return _as_dtype(value.data, dtype) if type(value) is Varying else dtype.type(value)
 
 
 def _as_dtype(data: np.ndarray, dtype: np.dtype) -> np.ndarray:
