@@ -23,13 +23,13 @@ MAY_IMPORT = {  # package: those of ours that it may import, anywhere in its tex
     "rnnlab": ("pocketgpu", "ranks"),
     "rnncourse": ("pocketgpu", "ranks", "nbjudge", "rnnlab"),
 }
-STATEMENTS = 34_800  # of the five packages, to come down to 26,500; a small change never meets it
+STATEMENTS = 34_750  # of the five packages, to come down to 26,500; a small change never meets it
 NODES_A_STATEMENT = {  # equinox has 10.1, nbgrader 10.3, optax 13.3; all of ours come down to 12.5
-    "pocketgpu": 13.25,
+    "pocketgpu": 13.05,
     "ranks": 12.5,
-    "nbjudge": 12.55,
-    "rnnlab": 14.0,
-    "rnncourse": 14.4,
+    "nbjudge": 12.35,
+    "rnnlab": 13.85,
+    "rnncourse": 13.7,
 }
 FOR_ANYTHING = ("pocketgpu", "ranks")  # they know of no network
 NETWORKS = re.compile(r"\b(rnn|lstm|gru)s?\b|recurrent", re.I)
