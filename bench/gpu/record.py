@@ -25,6 +25,7 @@ MEASURED = (
     "pocketgpu/device_functions.py",
     "pocketgpu/devices.py",
     "nbjudge/files.py",
+    "nbjudge/printable.py",
     "rnnlab/gpu",
     "rnnlab/graphs",
     "rnnlab/kernels",

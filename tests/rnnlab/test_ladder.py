@@ -177,16 +177,16 @@ def test_the_suite_works_where_units_are_neither_dead_nor_saturated(cell, reset)
 
 
 class CountingArray(np.ndarray):
-    """An array that counts the matrix products it takes part in, and makes arrays that count too."""
+    """An array that counts its matrix products, but for empty ones; what it makes counts too."""
 
     products = 0
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
-        CountingArray.products += ufunc is np.matmul
         plain = lambda value: value.view(np.ndarray) if isinstance(value, CountingArray) else value
         if out is not None:
             options["out"] = tuple(map(plain, out))
         result = getattr(ufunc, method)(*map(plain, inputs), **options)
+        CountingArray.products += ufunc is np.matmul and result.size > 0
         return result.view(CountingArray) if isinstance(result, np.ndarray) else result
 
     def __array_function__(self, function, types, inputs, options):
