@@ -788,7 +788,7 @@ def waits_at_flags_in_each_step(flags, history):
         if t == 0:
             total = 0
             for other in range(blocks):
-                total += cuda.ldcg(history, (step - 1, other))
+                total += cuda.ldcg(history[step - 1], other)
             history[step, block] = total
         cuda.syncthreads()
         if t == 0:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -60,8 +61,9 @@ class Killer:
     def __call__(self, lines):
         process = int(lines["process"][self.rank])
         if process and self.moment is None and lines["step"].max() >= self.step:  # 0 would be the tests' own
-            os.kill(process, signal.SIGKILL)
-            self.moment = time.monotonic()
+            with suppress(ProcessLookupError):  # it has ended
+                os.kill(process, signal.SIGKILL)
+                self.moment = time.monotonic()
 
 
 def killed(run, rank, step):
@@ -143,9 +145,13 @@ def test_a_run_goes_on_on_fewer_or_more_ranks_to_the_same_loss(tmp_path, one_pro
 @real_ranks
 @pytest.mark.slow
 def test_survivors_go_on_without_a_lost_rank_to_the_same_loss(one_process):
-    notes = []
     survivors = replace(SETTINGS, ranks=3, survive=True)
-    outcome = train_on_ranks(survivors, look=Killer(rank=0, step=20), note=notes.append, limit=60)
+    for _ in range(5):  # on busy cores the ranks may have ended before the killer looks
+        notes = []
+        killer = Killer(rank=0, step=20)
+        outcome = train_on_ranks(survivors, look=killer, note=notes.append, limit=60)
+        if killer.moment is not None:
+            break
     assert any(holds(note, "0", "2", "3") for note in notes)
     assert outcome["ranks"] == 2
     np.testing.assert_allclose(outcome["losses"], one_process, rtol=ROUNDING)
