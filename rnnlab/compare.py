@@ -81,9 +81,9 @@ def first_difference(
 
 
 def _numbers(array: np.ndarray) -> np.ndarray:
-    """The array; truth values as numbers, which can be subtracted."""
+    """The array; truth values and whole numbers as int64, whose differences do not wrap around."""
     array = np.asarray(array)
-    return array.astype("int8") if array.dtype == bool else array
+    return array.astype("int64") if array.dtype.kind in "bi" else array
 
 
 def describe_place(index: tuple[int, ...], axes: Sequence[str]) -> str:

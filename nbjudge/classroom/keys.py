@@ -38,7 +38,7 @@ def settings(folder: Path) -> dict:
 
 def varied(folder: Path) -> list[str]:
     """The lessons with variants."""
-    return settings(folder).get("variants") or []
+    return settings(folder).get("variants", [])
 
 
 def save_settings(folder: Path, stated: dict) -> None:

@@ -209,7 +209,9 @@ def part(whole: Watched, data: np.ndarray, index: object = ()) -> Watched:
         works_on_whole_arrays("an index that is an array")  # NumPy made a copy
     data = as_bare(data)
     machine.part = data.shape
-    return PROXIES[type(data)](data, whole.space, whole.recorder, whole.root)
+    view = PROXIES[type(data)](data, whole.space, whole.recorder, whole.root)
+    object.__setattr__(view, "is_nested", whole.is_nested)
+    return view
 
 
 def beyond(array: Watched, index: object, line: int, verb: str) -> Exception:

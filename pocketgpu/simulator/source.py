@@ -210,7 +210,7 @@ def _properties(code: CodeType) -> tuple:
 
 def source_of(function: Callable | CodeType) -> tuple[tuple[str, ...], int]:
     """Lines of a function, and the number of the first."""
-    code = getattr(function, "__code__", function)
+    code = getattr(inspect.unwrap(function), "__code__", function)
     if id(code) not in _sources:
         text, first = (), 0
         with suppress(OSError, TypeError):  # made by exec without a file: counts by line remain

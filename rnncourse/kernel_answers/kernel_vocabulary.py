@@ -6,10 +6,10 @@ process that launches.
 
 import ast
 import math
-import tomllib
-from pathlib import Path
 
-WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+from rnncourse.tables import read_table
+
+WORDS = read_table(__file__)
 NUMBERS = {f"{kind}{bits}" for kind in WORDS["kinds"] for bits in WORDS["bits"]} | {*WORDS["numbers"]}
 OF_MATH = {name for name in dir(math) if name[0] != "_"}
 OF_NUMPY = NUMBERS.union(WORDS["numpy"], OF_MATH.difference(WORDS["of_math_alone"]))

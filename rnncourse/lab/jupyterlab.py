@@ -122,7 +122,7 @@ def _port_problem(port: int) -> str | None:
         except PermissionError:
             return "needs an administrator's rights"
         except OSError as error:
-            if error.errno != errno.EADDRNOTAVAIL:  # a machine without IPv6
+            if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):  # a machine without IPv6
                 return "is in use"
     return None
 

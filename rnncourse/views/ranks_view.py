@@ -134,7 +134,7 @@ def finding(settings: RankSliders) -> str:
 
 
 def explore_ranks(sliders: Sequence[str] = tuple(SLIDERS), **start: Any) -> View:
-    """Sliders over the picture; sliders: keys of SLIDERS; start: fields of Settings, also those without one.
+    """Sliders over the picture; sliders: keys of SLIDERS; start: fields of RankSliders, any of them.
 
     Raises ValueError for a start that its slider does not have.
     """

@@ -60,8 +60,8 @@ def backward(network, saved, dy, dstate=None):
         step = SavedStep((h[:-1],), gates, None)
         later = np.concatenate([_slope(network, step, vectors)[1:], np.ones_like(h[:1])])
         dh = _states()(scan.Maps(later, dy), dstate[0], is_reversed=True)[:-1]
-        dgates, none, first, *dvectors = network.properties.pointwise_backward((dh,), step, *vectors)
-        gradients = parameter_gradients(dgates, x, none, h[:-1], *dvectors)
+        dgates, dgates_h, first, *dvectors = network.properties.pointwise_backward((dh,), step, *vectors)
+        gradients = parameter_gradients(dgates, x, dgates_h, h[:-1], *dvectors)
         return product(dgates, weight_ih), (first[0][0],), gradients
 
     return backward_through_layers(network, saved, saved[0][0].shape[:2], dy, dstate, run)

@@ -640,7 +640,6 @@ def roots_with_typed_signature(x, y):
     y[i] = sqrt(abs(x[i]))
 
 
-WEIGHTS = (0.25, 0.5, 0.25)
 COEFFICIENTS = np.array([1, -2, 1], np.float32)
 
 

@@ -1,4 +1,4 @@
-"""Kernels without a fault that no learner's kernel has alike: the simulator must not accuse them.
+"""Kernels without a fault unlike those of learners: the simulator must not accuse them.
 
 `leaves` says what is in their last argument, computed by NumPy from the others before the launch.
 """

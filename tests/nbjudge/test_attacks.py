@@ -94,7 +94,10 @@ def test_no_dishonest_attack_deserves_points():
 
 
 def test_the_published_table_is_this_one():
-    assert PAGE.read_text(encoding="utf-8").rstrip() == page().rstrip()
+    text = PAGE.read_text(encoding="utf-8")
+    assert re.search(attacks_table.NUMBERS.format(r"\d+", r"\d+"), text)
+    assert text.count("|---|---|---|---|\n") == 2
+    assert text.rstrip() == page().rstrip()
 
 
 def test_attacks_are_made_on_demand_and_held_against_their_files(monkeypatch, capsys, wall):

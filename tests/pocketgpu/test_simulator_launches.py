@@ -126,14 +126,14 @@ def test_memory_that_was_freed_and_given_to_another_array_orders_nothing():
     address = x.__cuda_array_interface__["data"][0]
     copies[1, 4, first](x, y)
     copies[1, 4, first](y, z)
-    ones = [np.ones(4) for _ in range(40)]
+    numbers = [np.full(4, float(n)) for n in range(40)]
     del x
     gc.collect()
-    *_, source = others = [*map(cuda.to_device, ones)]
+    *_, source = others = [*map(cuda.to_device, numbers)]
     at_address = [other for other in others if other.__cuda_array_interface__["data"][0] == address]
     again = (at_address or others)[0]
     copies[1, 4, second](source, again)
-    assert again.copy_to_host().tolist() == [1, 1, 1, 1]
+    assert again.copy_to_host().tolist() == [39] * 4
 
 
 def test_a_device_view_keeps_its_offset_and_a_host_array_its_own_alignment():

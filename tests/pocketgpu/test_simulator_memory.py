@@ -1,5 +1,7 @@
 """Memory that a simulated kernel asks for or indexes: shared, local, constant, records and slices."""
 
+import functools
+
 import numpy as np
 import pytest
 from launches import BOTH, run
@@ -7,6 +9,7 @@ from numba import float32, int32
 
 from pocketgpu import simulator as cuda
 from pocketgpu.cuda import observe
+from pocketgpu.simulator.source import source_of
 
 
 @BOTH
@@ -88,3 +91,23 @@ def test_elements_of_arrays_in_packed_records_are_whole_loads_and_cells_of_their
     assert records["w"].tolist() == [[3, 6], [3, 6]]
     assert [finding.kind for finding in observe(faulty, 1, 2, records, out).findings] == ["misaligned"]
     assert out.tolist() == [6, 6]
+
+    @cuda.jit
+    def faulty_in_a_slice(r, out):
+        out[cuda.threadIdx.x] = r[cuda.threadIdx.x].w[1:][0]
+
+    findings = observe(faulty_in_a_slice, 1, 2, records, out).findings
+    assert [finding.kind for finding in findings] == ["misaligned"]
+
+
+def test_functions_behind_one_decorator_keep_texts_of_their_own():
+    def passed_on(function):
+        return functools.wraps(function)(lambda *arguments: function(*arguments))
+
+    @passed_on
+    def first(): ...
+
+    @passed_on
+    def second(): ...
+
+    assert source_of(first)[1] < source_of(second)[1]

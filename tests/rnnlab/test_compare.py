@@ -37,13 +37,15 @@ def test_a_wrong_shape_and_a_number_have_their_own_sentences():
     assert first_difference(2.0, 3.0, axes=()) == "is 2 instead of 3"
 
 
-def test_truth_values_differ_and_unsigned_numbers_do_not_wrap_around():
+def test_truth_values_differ_and_whole_numbers_do_not_wrap_around():
     truth = np.array([[True, False], [True, True]])
     assert holds(first_difference(truth, np.ones((2, 2), bool), ("row", "column")), "0", "1", "0", "1")
     assert first_difference(truth, truth) is None
     got = np.array([7, 198], "uint8")
     assert first_difference(got, np.array([7, 201], "uint8"), tolerance=0.02) is None
     assert holds(first_difference(got, np.array([9, 201], "uint8"), ("unit",)), "0", "7", "9")
+    large = np.array([2**30], "int32")
+    assert holds(first_difference(large, -large, ("unit",)), "0")
 
 
 def test_axes_that_do_not_fit_are_numbered():

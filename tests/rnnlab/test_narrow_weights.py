@@ -218,6 +218,7 @@ def test_memory_that_another_thread_seals_while_it_is_opened_is_writable_in_the_
     first = narrow_weights.NarrowWeights(network, "int8")
     seal = narrow_weights.SEALS[id(array.base)]
     others = []
+    started = []
 
     class Between:  # the array and its view: another thread makes weights of them
         @property
@@ -227,12 +228,12 @@ def test_memory_that_another_thread_seals_while_it_is_opened_is_writable_in_the_
             )
             thread.start()
             thread.join(0.5)
-            others.append(thread)
+            started.append(thread)
             return types.SimpleNamespace()
 
     seal.arrays.insert(1, Between())
     del first, seal  # now it opens
-    others.pop().join()
+    started.pop().join()
     others.clear()
     gc.collect()
     assert all(part.flags.writeable for part in (array, array.base))

@@ -1,10 +1,8 @@
 """train_filter: a training loop, judged on a photograph that it never saw."""
 
 import inspect
-import tomllib
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
@@ -23,6 +21,7 @@ from rnncourse.checks.lesson_03_training.photograph_rows import (
     untrained,
 )
 from rnncourse.checks.lesson_03_training.tiny_rnn import loss_and_gradients
+from rnncourse.tables import read_table
 
 FEWEST = 20  # calls of a training
 LEAP = 0.5  # the largest step, as a share of the whole distance
@@ -42,7 +41,7 @@ def loss_and_gradients(parameters, x, target):
 SOURCE = "import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients) + RECORDED
 TINY_RNN = Proxy(SOURCE, "loss_and_gradients")
 
-SEEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+SEEN = read_table(__file__)
 
 
 def draw_cases(rng) -> list[tuple]:

@@ -60,8 +60,8 @@ def _layers_step(x, h, c, out, plan, room, job, members):
         part = slice(layer, layer + 1)
         following = len(out) - L + layer
         c_next = out[following : following + 1]
-        none = bias_ih  # vectors of the cell's own, which a cell with narrow weights does not have
-        finish(gates_x, gates_h, bias_ih, bias_hh, none, h[part], c[part], out[part], c_next)
+        vectors = bias_ih  # any array: a cell with narrow weights has no vectors of its own
+        finish(gates_x, gates_h, bias_ih, bias_hh, vectors, h[part], c[part], out[part], c_next)
         inputs = out[layer]
     return True
 

@@ -46,7 +46,7 @@ class Gradients(NamedTuple):
     carry: object  # [P,B,width]: dh after the last step comes in, dh before the first goes out
     dc: object  # [P,B,width], as carry; of no size for a cell without c
     past: object  # [P,B,width]: the part of dh that passes the products by; of no size if there is none
-    dg: object  # room for a chunk: [B,row_of_dg] of each step, by member
+    dg: object  # room for a chunk: [B,dg_row] of each step, by member
     panels_hh: object  # room for weight_hh as [P,G·H',width]
     panels_ih: object  # room for weight_ih as [panels of I,G·H',width]; of no size where members share dx
     in_place: bool  # dg of all steps starts where dx does, and all members share both after the recurrence
