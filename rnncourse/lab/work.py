@@ -137,7 +137,7 @@ def _with_remedy(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         folder = target.parent
-        aside = f"move the file {folder} aside"
+        aside = f"move {folder} aside, because it is a file"
         remedies = {errno.ENOSPC: "free some space", errno.EEXIST: aside, errno.ENOTDIR: aside}
         remedy = remedies.get(error.errno, f"make {folder} writable")
         message = f"cannot write {target} ({error.strerror}): {remedy}, then start again"
