@@ -41,8 +41,11 @@ def page(record: dict) -> str:
 
 def latencies(measured: dict[str, float | str]) -> str:
     """Exchanges, as measured before the suite `persistent`; or why they were not."""
-    numbers = {name: v if isinstance(v, str) else f"{v:.4g}" for name, v in measured.items()}
-    listed = ", ".join(f"{name} {number}" for name, number in numbers.items())
+    numbers = []
+    for name, value in measured.items():
+        number = value if isinstance(value, str) else f"{value:.4g}"
+        numbers.append(f"{name} {number}")
+    listed = ", ".join(numbers)
     return f"exchanges, µs, GB/s, or how many at once: {listed}"
 
 
@@ -52,20 +55,25 @@ def residual(measured: dict[str, dict | str]) -> str:
         return f"residual RNN: {measured['left_out']}"
 
     def sentence(network):
-        losses = network["losses"]
+        first_loss, *_, last_loss = network["losses"]
         size = f"{network['layers']} layers at minibatch {network['sequences']}"
-        return f"{size} in {network['bytes'] / 1e9:.2f} GB, loss {losses[0]:.4g} → {losses[-1]:.4g}"
+        gigabytes = network["bytes"] / 1e9
+        return f"{size} in {gigabytes:.2f} GB, loss {first_loss:.4g} → {last_loss:.4g}"
 
-    return f"residual RNN: {sentence(measured['shallow'])}; {sentence(measured['deep'])}"
+    shallow = sentence(measured["shallow"])
+    deep = sentence(measured["deep"])
+    return f"residual RNN: {shallow}; {deep}"
 
 
 def heading(record: dict) -> str:
     """The GPU, the date, the code and the versions."""
     device = record["machine"].get("gpu", {})
-    versions = ", ".join(f"{name} {version}" for name, version in record.get("packages", {}).items())
+    name = device.get("name", "no GPU")
+    driver = device.get("driver", "–")
+    packages = record.get("packages", {})
+    versions = ", ".join(f"{package} {version}" for package, version in packages.items())
     code = f"; {records.origin(record)}" if "commit" in record else ""
-    gpu = f"{device.get('name', 'no GPU')}, driver {device.get('driver', '–')}"
-    return f"{gpu}; {record['date']}{code}; {versions}"
+    return f"{name}, driver {driver}; {record['date']}{code}; {versions}"
 
 
 def case(workload: Workload, results: list[Measurement]) -> list[str]:
@@ -74,7 +82,8 @@ def case(workload: Workload, results: list[Measurement]) -> list[str]:
     notes = []
     if any(label(result) != result.name for result in timed):
         notes.append(f"* {STANDARD}")
-    if any(share and share > BUSY_HOST for share in map(host_share, timed)):
+    shares = [host_share(result) or 0.0 for result in timed]
+    if any(share > BUSY_HOST for share in shares):
         notes.append(HOST)
     left_out = [f"{one.name}, {one.dtype}: {one.left_out}" for one in results if one.left_out]
     return [table(workload, results), *notes, *against_halves(timed), *left_out]
@@ -88,42 +97,58 @@ def label(result: Measurement) -> str:
 
 def host_share(result: Measurement) -> float | None:
     """Part of a step's time that the host needs to issue it; None where that is not known."""
-    return None if result.host is None or not result.median("step") else result.host / result.median("step")
+    step = result.median("step")
+    if result.host is None or not step:
+        return None
+    return result.host / step
 
 
 def against_halves(timed: list[Measurement]) -> list[str]:
     """Our 16-bit kernels beside the fastest peer in any 16-bit type; cuDNN's persistent ones are float16."""
     halves = [result for result in timed if result.dtype in HALVES]
-    peers = [result for result in halves if result.name == PYTORCH or result.name.startswith("cudnn_")]
+    peers = [result for result in halves if _is_peer(result.name)]
+    if not peers:
+        return []
     lines = []
-    for result in halves if peers else ():
-        if result not in peers:
-            parts = (_beside(result, peers, part) for part in ("forward", "step"))
-            lines.append(f"{result.name}, {result.dtype}: {'; '.join(parts)}")
+    for result in halves:
+        if not _is_peer(result.name):
+            forward = _beside(result, peers, "forward")
+            step = _beside(result, peers, "step")
+            lines.append(f"{result.name}, {result.dtype}: {forward}; {step}")
     return lines
+
+
+def _is_peer(name: str) -> bool:
+    return name == PYTORCH or name.startswith("cudnn_")
 
 
 def _beside(result: Measurement, peers: list[Measurement], part: str) -> str:
     best = min(peers, key=lambda peer: peer.median(part))
-    return f"{part} {over(best, result, part):.2f} × the best 16-bit peer ({label(best)}, {best.dtype})"
+    ratio = over(best, result, part)
+    return f"{part} {ratio:.2f} × the best 16-bit peer ({label(best)}, {best.dtype})"
 
 
 def table(workload: Workload, results: list[Measurement]) -> str:
     """A line for each contestant that was timed."""
-    naive = {r.dtype: r for r in results if r.name == NAIVE}.get("float32")
-    peers = {r.dtype: r for r in results if r.name == PYTORCH}
-    rows = [_row(workload, r, naive, peers.get(r.dtype)) for r in results if r.median("step")]
-    return aligned([HEAD, *rows])
+    naive = {result.dtype: result for result in results if result.name == NAIVE}.get("float32")
+    peers = {result.dtype: result for result in results if result.name == PYTORCH}
+    rows = [HEAD]
+    for result in results:
+        if result.median("step"):
+            peer = peers.get(result.dtype)
+            rows.append(_row(workload, result, naive, peer))
+    return aligned(rows)
 
 
 def aligned(rows: Sequence[Sequence[str]], texts: int = 2) -> str:
     """Rows as columns of equal width, the first `texts` of them aligned on the left."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-
-    def line(row):
-        return "  ".join(f"{cell:{'<' if c < texts else '>'}{widths[c]}}" for c, cell in enumerate(row))
-
-    return "\n".join(line(row).rstrip() for row in rows)
+    columns = []
+    for number, cells in enumerate(zip(*rows, strict=True)):
+        width = max(map(len, cells))
+        side = "<" if number < texts else ">"
+        columns.append([f"{cell:{side}{width}}" for cell in cells])
+    lines = ["  ".join(cells) for cells in zip(*columns, strict=True)]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def over(other: Measurement | None, one: Measurement, part: str = "step") -> float | None:
@@ -135,21 +160,31 @@ def over(other: Measurement | None, one: Measurement, part: str = "step") -> flo
 def _row(
     workload: Workload, result: Measurement, naive: Measurement | None, peer: Measurement | None
 ) -> tuple[str, ...]:
-    ratio = lambda value: "" if value is None else f"{value:.2f}"
-    of_step = lambda seconds: ratio(None if seconds is None else 1e6 * seconds / workload.T)
-    step = result.median("step")
+    milliseconds = [1e3 * result.median(part) for part in PARTS]
+    of_time_step = []  # µs
+    for part in ("step", "forward", "kernel"):
+        seconds = result.median(part)
+        of_time_step.append(None if seconds is None else 1e6 * seconds / workload.T)
+    teraflops = 1e-12 * workload.flops("step") / result.median("step")
+    launches = result.launches.get("step") or ""
     share = host_share(result)
+    host = "" if share is None else f"{min(1.0, share):.0%}"
+    megabytes = result.bytes / 1e6
     return (
         label(result),
         result.dtype,
-        *(f"{1e3 * result.median(part):.3f}" for part in PARTS),
-        ratio(over(naive, result)),
-        ratio(over(peer, result)),
-        *(of_step(result.median(part)) for part in ("step", "forward", "kernel")),
-        ratio(result.floor),
-        f"{1e-12 * workload.flops('step') / step:.2f}",
-        str(result.launches.get("step") or ""),
-        "" if share is None else f"{min(1.0, share):.0%}",
-        f"{result.bytes / 1e6:.0f}",
+        *(f"{value:.3f}" for value in milliseconds),
+        _ratio(over(naive, result)),
+        _ratio(over(peer, result)),
+        *map(_ratio, of_time_step),
+        _ratio(result.floor),
+        f"{teraflops:.2f}",
+        str(launches),
+        host,
+        f"{megabytes:.0f}",
         {True: "yes", False: "no", None: ""}[result.same_bits],
     )
+
+
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"

@@ -48,32 +48,44 @@ class FittedRun(NamedTuple):
 
 def terms(series: Series, point: Point, messages: str) -> dict[str, float]:
     """How often each constant counts in this run; constants of a known network are left out."""
-    nodes = -(-point.gpus // series.node)
-    inside = min(point.gpus, series.node)
+    nodes = _nodes(series, point)
+    is_one_node = nodes == 1
     size = series.gigabytes * point.scale
     row = {"compute": point.micro_steps * point.scale}
     if series.by_sequences:
         row["each sequence"] = point.micro_steps * point.sequences
+    slowest = _ring_passes(nodes)
     if any(other.gpus < series.node for other in series.points):
         # a flat ring: all bytes go over the slowest link, in the node as long as there is one node
-        row["GB in a node"] = 2 * (inside - 1) / inside * size * (nodes == 1)
-        slowest = 2 * (point.gpus - 1) / point.gpus
-    else:
-        slowest = 2 * (nodes - 1) / nodes
+        inside = min(point.gpus, series.node)
+        row["GB in a node"] = _ring_passes(inside) * size if is_one_node else 0.0
+        slowest = _ring_passes(point.gpus)
     if any(other.gpus > series.node for other in series.points) and series.known is None:
-        row["GB between nodes"] = slowest * size * (nodes > 1)
-        row["message between nodes"] = MESSAGES[messages](point.gpus, nodes) * (nodes > 1)
+        count = MESSAGES[messages](point.gpus, nodes)
+        row["GB between nodes"] = 0.0 if is_one_node else slowest * size
+        row["message between nodes"] = 0.0 if is_one_node else count
     return row
+
+
+def _nodes(series: Series, point: Point) -> int:
+    """Nodes that a run uses, the last one perhaps in part."""
+    return -(-point.gpus // series.node)
+
+
+def _ring_passes(members: int) -> float:
+    """How often a ring of so many members sends the gradients over each of its links."""
+    return 2 * (members - 1) / members
 
 
 def known(series: Series, point: Point) -> float:
     """Milliseconds between nodes that a data sheet predicts; 0 where the network's constants are fitted."""
-    nodes = -(-point.gpus // series.node)
+    nodes = _nodes(series, point)
     if series.known is None or nodes == 1:
         return 0.0
     bandwidth, microseconds = series.known
-    traffic = 2 * (nodes - 1) / nodes * series.gigabytes / bandwidth * 1e3
-    return traffic + MESSAGES["tree"](point.gpus, nodes) * microseconds * 1e-3
+    traffic = _ring_passes(nodes) * series.gigabytes / bandwidth * 1e3
+    messages = MESSAGES["tree"](point.gpus, nodes)
+    return traffic + messages * microseconds * 1e-3
 
 
 def fit(series: Series, points: Iterable[Point]) -> Constants:
@@ -84,17 +96,21 @@ def fit(series: Series, points: Iterable[Point]) -> Constants:
     points = tuple(points)
     if not points:
         raise ValueError(f"no run of {series.name} to fit; give at least one")
-    results = {}
+    seconds = np.array([point.seconds for point in points])  # [N]
+    predicted = np.array([known(series, point) for point in points])
+    right = 1 - predicted / seconds
+    residuals = {}
+    constants = {}
     for messages in MESSAGES:
         rows = [terms(series, point, messages) for point in points]
-        names = list(rows[0])
-        seconds = np.array([point.seconds for point in points])
-        left = np.array([[row[name] for name in names] for row in rows]) / seconds[:, np.newaxis]
-        right = 1 - np.array([known(series, point) for point in points]) / seconds
+        counts = np.array([[*row.values()] for row in rows])  # [N,C]
+        left = counts / seconds[:, np.newaxis]
         costs, residual = least_squares(left, right)
-        results[messages] = residual, dict(zip(names, costs.tolist(), strict=True))
-    best = min(results, key=lambda name: results[name][0])
-    return Constants(best, results[best][1])
+        residuals[messages] = residual
+        cost = dict(zip(rows[0], costs.tolist(), strict=True))
+        constants[messages] = Constants(messages, cost)
+    best = min(residuals, key=residuals.get)
+    return constants[best]
 
 
 def least_squares(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float]:
@@ -102,22 +118,27 @@ def least_squares(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, floa
 
     Each set of costs that are not 0 is tried: there are five costs at most.
     """
-    best = np.zeros(left.shape[1])
+    count = left.shape[1]
+    best = np.zeros(count)
     least = float(np.linalg.norm(right))
-    for chosen in [*product((False, True), repeat=left.shape[1])][1:]:
+    _none, *selections = product((False, True), repeat=count)
+    for chosen in selections:
         columns = np.flatnonzero(chosen)
-        costs = np.linalg.lstsq(left[:, columns], right, rcond=None)[0]
-        residual = float(np.linalg.norm(left[:, columns] @ costs - right))
+        selected = left[:, columns]
+        costs = np.linalg.lstsq(selected, right, rcond=None)[0]
+        difference = selected @ costs - right
+        residual = float(np.linalg.norm(difference))
         if residual < least and (costs >= 0).all():
             least = residual
-            best = np.bincount(columns, costs, left.shape[1])
+            best = np.bincount(columns, costs, count)
     return best, least
 
 
 def predict(series: Series, constants: Constants, point: Point) -> float:
     """Seconds of an update in the unit of the series; those of the point itself are not read."""
-    row = terms(series, point, constants.messages)
-    return known(series, point) + sum(constants.cost[name] * count for name, count in row.items())
+    counts = terms(series, point, constants.messages)
+    fitted = sum(constants.cost[name] * count for name, count in counts.items())
+    return known(series, point) + fitted
 
 
 def alternate(series: Series) -> list[bool]:
@@ -128,8 +149,11 @@ def alternate(series: Series) -> list[bool]:
 def extrapolate(series: Series) -> list[bool]:
     """Which runs are fitted: the smaller half, in the order of GPUs, the middle one included."""
     counts = Counter(point.network for point in series.points)
-    places = zip(series.points, _places(series), strict=True)
-    return [place < (counts[point.network] + 1) // 2 for point, place in places]
+    is_fitted = []
+    for point, place in zip(series.points, _places(series), strict=True):
+        half = (counts[point.network] + 1) // 2
+        is_fitted.append(place < half)
+    return is_fitted
 
 
 def lines(
@@ -141,14 +165,17 @@ def lines(
         chosen = split(one)
         constants = fit(one, compress(one.points, chosen))
         for point, is_fitted in zip(one.points, chosen, strict=True):
-            result.append(FittedRun(one, point, predict(one, constants, point), is_fitted))
+            predicted = predict(one, constants, point)
+            result.append(FittedRun(one, point, predicted, is_fitted))
     return result
 
 
 def verdict(entries: Iterable[FittedRun]) -> str:
     """How many of the judged runs are within the goals, and the worst one."""
     judged = [line for line in entries if not line.is_fitted]
-    close, far = (sum(abs(line.error) <= limit for line in judged) for limit in (CLOSE, FAR))
+    errors = [abs(line.error) for line in judged]
+    close = sum(error <= CLOSE for error in errors)
+    far = sum(error <= FAR for error in errors)
     worst = max(judged, key=lambda line: abs(line.error))
     return (
         f"{close} of {len(judged)} judged runs within {CLOSE:.0%}, {far} within {FAR:.0%}; the worst is "
@@ -169,8 +196,11 @@ def table(entries: Iterable[FittedRun]) -> str:
 
 def _places(series: Series) -> list[int]:
     """Place of each point among those of its network, in the order of GPUs."""
-    points = series.points
-    return [sum(other < point for other in points if other.network == point.network) for point in points]
+    places = []
+    for point in series.points:
+        smaller = [other for other in series.points if other.network == point.network and other < point]
+        places.append(len(smaller))
+    return places
 
 
 if __name__ == "__main__":

@@ -36,15 +36,18 @@ def first_request(report: Any, line_has: str) -> tuple[np.ndarray, np.ndarray]:
     accesses = report.accesses
     lines = dict(enumerate(report.source, report.first_line))
     sites = [k for k, site in enumerate(report.trace.sites) if line_has in lines.get(site.line, "")]
-    is_load = np.isin(accesses.site, sites) & (accesses.kind == LOAD)
+    is_on_line = np.isin(accesses.site, sites)
+    is_load = accesses.kind == LOAD
     is_first_warp = accesses.warp_of(accesses.thread) == 0
-    places = np.flatnonzero(is_load & is_first_warp)
+    places = np.flatnonzero(is_on_line & is_load & is_first_warp)
     if not len(places):
         raise ValueError(f"no load on a line with {line_has!r}; give a part of the line that loads")
-    places = places[accesses.site[places] == accesses.site[places[0]]]
-    _, first = np.unique(accesses.lane[places], return_index=True)
-    places = places[first]
-    return accesses.lane[places], accesses.address[places] - accesses.base[accesses.array[places[0]]]
+    of_places = accesses.site[places]
+    places = places[of_places == of_places[0]]
+    lanes, first_of_lane = np.unique(accesses.lane[places], return_index=True)
+    places = places[first_of_lane]
+    array = accesses.array[places[0]]
+    return lanes, accesses.address[places] - accesses.base[array]
 
 
 def figure_access(lanes: np.ndarray, offsets: np.ndarray) -> Figure:
@@ -60,8 +63,10 @@ def figure_access(lanes: np.ndarray, offsets: np.ndarray) -> Figure:
         start = sector * SECTOR
         axis.bar(start, 1, SECTOR, align="edge", lw=0, **look)
         axis.axvline(start, ymax=0.5, color="white", lw=1)
-    axis.plot(offsets + WORD / 2, np.full(len(offsets), 1.5), "|", color="black", ms=9)
-    axis.set(xlim=(first * SECTOR, (last + 1) * SECTOR), ylim=(0, 2), xlabel="byte of the array")
+    middles = offsets + WORD / 2
+    axis.plot(middles, np.full(len(offsets), 1.5), "|", color="black", ms=9)
+    ends = first * SECTOR, (last + 1) * SECTOR
+    axis.set(xlim=ends, ylim=(0, 2), xlabel="byte of the array")
     axis.set_yticks([0.5, 1.5], ["memory", "lanes"])
     return figure
 
@@ -69,8 +74,10 @@ def figure_access(lanes: np.ndarray, offsets: np.ndarray) -> Figure:
 def describe_access(lanes: np.ndarray, offsets: np.ndarray) -> str:
     """How many sectors a request of lanes [n] moves, and how much of them is used."""
     moved = len(_sectors(offsets))
+    sectors = quantity(moved, "sector")
     used = len(np.unique(offsets)) * WORD
-    moving = f"moves {quantity(moved, 'sector')} of {SECTOR} bytes: {used / (moved * SECTOR):.0%} are used."
+    share = used / (moved * SECTOR)
+    moving = f"moves {sectors} of {SECTOR} bytes: {share:.0%} are used."
     return f"A request of {quantity(len(lanes), 'lane')} for {used} bytes {moving}"
 
 
@@ -82,23 +89,31 @@ def _sectors(offsets: np.ndarray) -> set[int]:
 
 def explore_stride() -> View:
     """Sliders for the stride and the offset of a warp's loads; each move launches the kernel once."""
+
+    def draw(stride, offset):
+        return figure_access(*_request(stride, offset))
+
+    def describe(stride, offset):
+        request = describe_access(*_request(stride, offset))
+        return f"Stride {stride}, offset {offset}: {request}"
+
     return slider_view(
-        lambda stride, offset: figure_access(*_request(stride, offset)),
-        lambda stride, offset: (
-            f"Stride {stride}, offset {offset}: {describe_access(*_request(stride, offset))}"
-        ),
-        stride=Slider("stride, elements", (1, 2, 3, 4, 8), 0),
-        offset=Slider("offset, elements", tuple(range(9)), 0),
+        draw,
+        describe,
+        stride=Slider("stride, elements", (1, 2, 3, 4, 8)),
+        offset=Slider("offset, elements", tuple(range(9))),
     )
 
 
 @cache
 def _request(stride: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
     if not cuda.is_simulated:  # a GPU keeps no trace
-        return np.arange(32), 4 * (offset + stride * np.arange(32))
+        lanes = np.arange(32)
+        return lanes, WORD * (offset + stride * lanes)
     x = np.zeros(8 + 32 * stride, "float32")
     y = np.zeros(32, "float32")
-    return first_request(cuda.observe(strided_copy, 1, 32, x, y, stride, offset), "x[offset")
+    report = cuda.observe(strided_copy, 1, 32, x, y, stride, offset)
+    return first_request(report, "x[offset")
 
 
 @cuda.jit
@@ -134,13 +149,16 @@ def figure_banks(offsets: np.ndarray) -> Figure:
         axis.bar(bank, 0.92, 0.92, turn, align="edge", color=colour, lw=0)
         if turn % step == 0:
             label = str(lane) if lanes == 1 else f"{lanes}×"
-            axis.text(bank + 0.46, turn + 0.46, label, ha="center", va="center", color=ink, fontsize=9)
+            centre = bank + 0.46, turn + 0.46
+            axis.text(*centre, label, ha="center", va="center", color=ink, fontsize=9)
     if step > 1:  # a tall column beside an empty chart: say what it is
         bank = int(words[0] % BANKS)
-        where = (bank + 1.5, "left") if bank < BANKS / 2 else (bank - 0.5, "right")
-        axis.text(where[0], turns / 2, f"{turns} turns in one bank", ha=where[1], va="center", fontsize=11)
-    axis.set(xlim=(0, BANKS), ylim=(0, max(4, turns)), xlabel="bank", ylabel="turn; number: the lane")
-    axis.set_xticks([k + 0.46 for k in range(0, BANKS, 4)], range(0, BANKS, 4))
+        x, side = (bank + 1.5, "left") if bank < BANKS / 2 else (bank - 0.5, "right")
+        axis.text(x, turns / 2, f"{turns} turns in one bank", ha=side, va="center", fontsize=11)
+    height = max(4, turns)
+    axis.set(xlim=(0, BANKS), ylim=(0, height), xlabel="bank", ylabel="turn; number: the lane")
+    named_banks = np.arange(0, BANKS, 4)
+    axis.set_xticks(named_banks + 0.46, named_banks)
     axis.yaxis.set_major_locator(MaxNLocator(integer=True))
     return figure
 
@@ -148,24 +166,34 @@ def figure_banks(offsets: np.ndarray) -> Figure:
 def turns_of(words: np.ndarray) -> int:
     """Turns that a request for these words [n] takes: the most different words in one bank."""
     distinct = np.unique(words)
-    return int(np.bincount(distinct % BANKS, minlength=BANKS).max())
+    words_per_bank = np.bincount(distinct % BANKS, minlength=BANKS)
+    return int(words_per_bank.max())
 
 
 def describe_banks(offsets: np.ndarray) -> str:
     """How many turns a request at these offsets [n], in bytes, takes, and why."""
     words = offsets // WORD
-    banks = len(np.unique(words % BANKS))
+    lanes = quantity(len(words), "lane")
+    distinct = quantity(len(np.unique(words)), "word")
+    banks = quantity(len(np.unique(words % BANKS)), "bank")
     turns = turns_of(words)
     waits = quantity(turns - 1, "conflict") if turns > 1 else "no conflict"
-    request = f"{quantity(len(words), 'lane')} for {quantity(len(np.unique(words)), 'word')}"
-    return f"A request of {request} in {quantity(banks, 'bank')}: {quantity(turns, 'turn')}, {waits}."
+    return f"A request of {lanes} for {distinct} in {banks}: {quantity(turns, 'turn')}, {waits}."
 
 
 def explore_banks() -> View:
     """Sliders for the length of a tile's rows and the direction in which lanes read."""
+
+    def draw(width, down):
+        return figure_banks(_bank_request(width, down))
+
+    def describe(width, down):
+        request = describe_banks(_bank_request(width, down))
+        return f"Rows of {width} words: {request}"
+
     return slider_view(
-        lambda width, down: figure_banks(_bank_request(width, down)),
-        lambda width, down: f"Rows of {width} words: {describe_banks(_bank_request(width, down))}",
+        draw,
+        describe,
         width=Slider("words a row", (32, 33, 34, 36, 40, 48, 64), 2),  # 32 is 31 conflicts in one column
         down=Slider("down a column", OFF_ON, 1),
     )
@@ -174,6 +202,10 @@ def explore_banks() -> View:
 @cache
 def _bank_request(width: int, down: bool) -> np.ndarray:
     if not cuda.is_simulated:  # a GPU keeps no trace
-        return WORD * (width if down else 1) * np.arange(32)
-    report = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), width, int(down))
-    return first_request(report, "tile[lane * width]" if down else "tile[lane]")[1]
+        stride = width if down else 1
+        return WORD * stride * np.arange(32)
+    out = np.zeros(32, "float32")
+    report = cuda.observe(walk_a_tile, 1, 32, out, width, int(down))
+    load = "tile[lane * width]" if down else "tile[lane]"
+    _, offsets = first_request(report, load)
+    return offsets

@@ -31,20 +31,23 @@ def loss_and_gradient(w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndar
         h_by_b = slope * (1 + w * h_by_b)
         h = new
     error = h - WANTED
-    return error**2, 2 * error * h_by_w, 2 * error * h_by_b
+    dh = 2 * error
+    return error**2, dh * h_by_w, dh * h_by_b
 
 
 @lru_cache(maxsize=64)
 def descents(learning_rate: float, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(w, b, losses), each [UPDATES+1,2]: gradient descent from START, unclipped and clipped to `limit`."""
     limits = np.array([np.inf, limit])
-    w = np.full(2, START[0])
-    b = np.full(2, START[1])
+    start_w, start_b = START
+    w = np.full(2, start_w)
+    b = np.full(2, start_b)
     path = []
     for _ in range(UPDATES + 1):
         loss, dw, db = loss_and_gradient(w, b)
         path.append((w, b, loss))
-        factor = learning_rate * np.minimum(1, limits / np.maximum(np.hypot(dw, db), 1e-300))
+        norm = np.maximum(np.hypot(dw, db), 1e-300)
+        factor = learning_rate * np.minimum(1, limits / norm)
         w = w - factor * dw
         b = b - factor * db
     return tuple(np.array(parts) for parts in zip(*path, strict=True))
@@ -55,11 +58,13 @@ def finding(learning_rate: float, limit: float) -> str:
     w, b, losses = descents(learning_rate, limit)
     _, dw, db = loss_and_gradient(w[:, 0], b[:, 0])
     longest = np.hypot(dw, db).max()
-    step = np.hypot(np.diff(w, axis=0), np.diff(b, axis=0)).max(axis=0)
+    moves = np.hypot(np.diff(w, axis=0), np.diff(b, axis=0))
+    step, clipped_step = moves.max(axis=0)
+    loss, clipped_loss = losses[-1]
     return (
         f"Learning rate {learning_rate:g}: at the cliff the gradient is {longest:.3g} long. Unclipped, the "
-        f"longest step moves w and b by {step[0]:.2g} and the loss ends at {losses[-1, 0]:.2g}; clipped to "
-        f"length {limit:g}, by {step[1]:.2g}, and it ends at {losses[-1, 1]:.2g}."
+        f"longest step moves w and b by {step:.2g} and the loss ends at {loss:.2g}; clipped to "
+        f"length {limit:g}, by {clipped_step:.2g}, and it ends at {clipped_loss:.2g}."
     )
 
 
@@ -67,9 +72,12 @@ def figure_cliff(learning_rate: float = 0.1, limit: float = 1.0) -> Figure:
     """Both paths on the loss's map, and both losses over the updates."""
     figure, parts = _blank()
     w, b, losses = descents(learning_rate, limit)
+    updates = np.arange(len(losses))
     for k, name in enumerate(("unclipped", "clipped")):
-        parts[name].set_data(b[:, k], w[:, k])
-        parts[f"{name} loss"].set_data(np.arange(len(losses)), losses[:, k])
+        path = parts[name]
+        path.set_data(b[:, k], w[:, k])
+        curve = parts[f"{name} loss"]
+        curve.set_data(updates, losses[:, k])
     return figure
 
 
@@ -96,10 +104,12 @@ def _blank():
     figure.colorbar(image, ax=left, label="loss at (w, b)", format="{x:g}")
     left.plot(*START[::-1], "s", color="black", mfc="white", label="start")
     parts = {}
-    for name, colour, mark in (("unclipped", "red", "X--"), ("clipped", "blue", "o-")):
-        style = {"color": f"okabe:{colour}", "markersize": 3, "label": name}
-        (parts[name],) = left.plot([], [], mark, **style)
-        (parts[f"{name} loss"],) = right.semilogy([], [], mark, **style)
+    for name, colour, mark in (("unclipped", "okabe:red", "X--"), ("clipped", "okabe:blue", "o-")):
+        style = {"color": colour, "markersize": 3, "label": name}
+        (path,) = left.plot([], [], mark, **style)
+        (curve,) = right.semilogy([], [], mark, **style)
+        parts[name] = path
+        parts[f"{name} loss"] = curve
     left.set(xlabel="b", ylabel="w", xlim=edges[:2], ylim=edges[2:], title="from (w, b) = (1.2, -0.3)")
     left.legend(loc="lower right", fontsize=8)
     right.set(xlabel="updates", title="loss on the way", xlim=(0, UPDATES), ylim=(1e-8, 10))

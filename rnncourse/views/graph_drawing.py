@@ -37,9 +37,11 @@ def draw(graph: Graph, mark: str | None = None) -> Page:
     """The forward graph; wires its mirror needs are marked, the node that makes wire `mark` is filled."""
     red = mirror(graph).needed(graph)
     inner = [wire for wire in red if wire not in graph.inputs]
+    saved = ", ".join(inner) or "nothing"
+    nodes = len(graph.nodes)
     alt = (
-        f"Forward graph: {len(graph.nodes)} nodes, {graph.gemms()} of them matrix products. "
-        f"Besides its inputs, the backward pass needs {', '.join(inner) or 'nothing'}."
+        f"Forward graph: {nodes} nodes, {graph.gemms()} of them matrix products. "
+        f"Besides its inputs, the backward pass needs {saved}."
     )
     return _picture(graph, alt, mark, SYMBOLS, red)
 
@@ -47,8 +49,9 @@ def draw(graph: Graph, mark: str | None = None) -> Page:
 def draw_mirror(graph: Graph, mark: str | None = None) -> Page:
     """The same picture read backwards: gradients flow from the outputs, tags say what a node needs."""
     reverse = mirror(graph).graph
+    nodes = len(reverse.nodes)
     alt = (
-        f"Backward graph in the places of the forward one: {len(reverse.nodes)} nodes, "
+        f"Backward graph in the places of the forward one: {nodes} nodes, "
         f"{reverse.gemms()} of them matrix products; arrows point from outputs to inputs."
     )
     return _picture(graph, alt, mark, REVERSED, (), prefix="d", way=-1)
@@ -69,22 +72,29 @@ def _picture(
     parts = []
     for (wire, reader), route in zip(_edges(graph), routes, strict=True):
         end = reader if way > 0 else _source(graph, wire)
-        half_px = _half_px(labels[end][0]) if end in labels else RADIUS_PX
+        half_px = RADIUS_PX
+        if end in labels:
+            name, _ = labels[end]
+            half_px = _half_px(name)
         parts.append(_wire(route[::way], wire in red, half_px))
     for node in graph.nodes:
         name = _key(node)
-        parts.append(_circle(*places[name], symbols[node.op], prefix + name, name == mark))
+        x, y = places[name]
+        symbol = symbols[node.op]
+        parts.append(_circle(x, y, symbol, prefix + name, name == mark))
         saved = ", ".join(needs(graph, node)) if way < 0 else ""
         if saved:
-            x, y = places[name]
-            parts.append(_text(x, y + RADIUS_PX + 13, saved, 11, colour=PALETTE["red"], on_wires=True))
+            baseline = y + RADIUS_PX + 13
+            parts.append(_text(x, baseline, saved, 11, colour=PALETTE["red"], on_wires=True))
     parts += [_box(*places[key], *label) for key, label in labels.items()]
-    return Page(_svg(places, alt, parts), alt)
+    svg = _svg(places, alt, parts)
+    return Page(svg, alt)
 
 
 def needs(graph: Graph, node: Node) -> tuple[str, ...]:
     """The forward wires that this one node's reverse rule reads."""
-    alone = Graph({wire: graph.shapes[wire] for wire in node.inputs}, node.outputs, (node,))
+    inputs = {wire: graph.shapes[wire] for wire in node.inputs}
+    alone = Graph(inputs, node.outputs, (node,))
     return mirror(alone).needed(alone)
 
 
@@ -94,20 +104,30 @@ def _arrange(graph: Graph) -> tuple[dict, list[list[tuple[float, float]]]]:
     Places: (x, y) in pixels of every input (by wire), node (by its first output), output (by ("out", wire)).
     A wire that passes layers gets a place of its own in each of them, so that it goes around their nodes.
     """
-    keys = [*graph.inputs, *map(_key, graph.nodes), *(("out", wire) for wire in graph.outputs)]
+    outputs = [("out", wire) for wire in graph.outputs]
+    keys = [*graph.inputs, *map(_key, graph.nodes), *outputs]
     number = {key: k for k, key in enumerate(keys)}
-    edges = [(number[_source(graph, wire)], number[key]) for wire, key in _edges(graph)]
+    edges = []
+    for wire, reader in _edges(graph):
+        source = _source(graph, wire)
+        edges.append((number[source], number[reader]))
     layers = choose_layers(len(keys), edges)
     routes = []
+    pieces = []
     for start, end in edges:
         between = range(layers[start] + 1, layers[end])
-        routes.append([start, *range(len(layers), len(layers) + len(between)), end])
+        passing = range(len(layers), len(layers) + len(between))  # numbers of new places
+        route = [start, *passing, end]
+        routes.append(route)
+        pieces += pairwise(route)
         layers += between
-    rows = arrange_rows(layers, [piece for route in routes for piece in pairwise(route)])
-    places = zip(layers, rows, strict=True)
-    points = [(MARGIN_PX + LAYER_PX * layer, MARGIN_PX + ROW_PX * row) for layer, row in places]
-    through = [[points[k] for k in route] for route in routes]
-    return dict(zip(keys, points, strict=False)), through
+    points = []
+    for layer, row in zip(layers, arrange_rows(layers, pieces), strict=True):
+        x = MARGIN_PX + LAYER_PX * layer
+        y = MARGIN_PX + ROW_PX * row
+        points.append((x, y))
+    places = dict(zip(keys, points, strict=False))
+    return places, [[points[k] for k in route] for route in routes]
 
 
 def side_by_side(graph: Graph, mark: str | None = None) -> Page:
@@ -118,13 +138,20 @@ def side_by_side(graph: Graph, mark: str | None = None) -> Page:
     def title(text):
         return f'<div style="font-weight:bold;margin:4px">{text}</div>'
 
+    def line(colour, dashes):
+        return f'<span style="color:{PALETTE[colour]}">{dashes}</span>'
+
+    unsaved = line("green", "━━━")
+    saved = line("red", "╍╍╍")
     legend = (
-        f'<div style="margin:4px"><span style="color:{PALETTE["green"]}">━━━</span> nothing to save &nbsp; '
-        f'<span style="color:{PALETTE["red"]}">╍╍╍</span> the backward pass needs this value</div>'
+        f'<div style="margin:4px">{unsaved} nothing to save &nbsp; '
+        f"{saved} the backward pass needs this value</div>"
     )
-    page = title("Forward →") + forward.html + title("← Backward") + backward.html + legend
+    above = title("Forward →") + forward.html
+    below = title("← Backward") + backward.html
     style = f"background:{PAPER};color:{INK};padding:6px;border-radius:4px"
-    return Page(f'<div style="{style}">{page}</div>', f"{forward.alt} {backward.alt}")
+    page = f'<div style="{style}">{above}{below}{legend}</div>'
+    return Page(page, f"{forward.alt} {backward.alt}")
 
 
 def _key(node: Node) -> str:
@@ -154,16 +181,19 @@ def _wire(route: list[tuple[float, float]], needed: bool, end_px: float) -> str:
     """A wire through the points of its route, with an arrowhead where the last one's figure begins."""
     colour = PALETTE["red"] if needed else PALETTE["green"]
     dash = ' stroke-dasharray="7 4"' if needed else ""
-    begin, *_, (x, y) = route
-    way = 1 if x > begin[0] else -1
+    (x0, y0), *_, (x, y) = route
+    way = 1 if x > x0 else -1
     tip = x - way * end_px
     tail = tip - way * HEAD_PX
-    wings = (y - HEAD_PX / 2, y + HEAD_PX / 2)
-    head = f"{tip:.0f},{y:.0f} {tail:.0f},{wings[0]:.1f} {tail:.0f},{wings[1]:.1f}"
-    path = "M{:.0f} {:.0f}".format(*begin)
+    upper = y - HEAD_PX / 2
+    lower = y + HEAD_PX / 2
+    head = f"{tip:.0f},{y:.0f} {tail:.0f},{upper:.1f} {tail:.0f},{lower:.1f}"
+    path = f"M{x0:.0f} {y0:.0f}"
     for (x1, y1), (x2, y2) in pairwise([*route[:-1], (tail, y)]):
         middle = (x1 + x2) / 2
-        path += f" C{middle:.0f} {y1:.0f} {middle:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"
+        leaving = f"{middle:.0f} {y1:.0f}"
+        arriving = f"{middle:.0f} {y2:.0f}"
+        path += f" C{leaving} {arriving} {x2:.0f} {y2:.0f}"
     line = f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2.2"{dash}/>'
     return f'{line}<polygon points="{head}" fill="{colour}"/>'
 
@@ -171,16 +201,23 @@ def _wire(route: list[tuple[float, float]], needed: bool, end_px: float) -> str:
 def _circle(x: float, y: float, symbol: str, wire: str, mark: bool) -> str:
     fill = PALETTE["yellow"] if mark else PAPER
     circle = f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{RADIUS_PX}" fill="{fill}" stroke="{INK}"/>'
-    name = _text(x, y - RADIUS_PX - 4, wire, 12, bold=True, on_wires=True) if NAMED.fullmatch(wire) else ""
+    name = ""
+    if NAMED.fullmatch(wire):
+        baseline = y - RADIUS_PX - 4
+        name = _text(x, baseline, wire, 12, bold=True, on_wires=True)
     size = 17 if len(symbol) == 1 else 11
-    return f"<g><title>{escape(wire)}</title>{circle}{_text(x, y + size / 3, symbol, size)}{name}</g>"
+    letters = _text(x, y + size / 3, symbol, size)
+    return f"<g><title>{escape(wire)}</title>{circle}{letters}{name}</g>"
 
 
 def _box(x: float, y: float, label: str, needed: bool) -> str:
     half = _half_px(label)
-    edge = f'stroke="{PALETTE["red"]}" stroke-dasharray="4 2"' if needed else f'stroke="{INK}"'
+    edge = f'stroke="{INK}"'
+    if needed:
+        edge = f'stroke="{PALETTE["red"]}" stroke-dasharray="4 2"'
+    corner = f'x="{x - half:.0f}" y="{y - 11:.0f}"'
     size = f'width="{2 * half:.0f}" height="22" rx="4"'
-    box = f'<rect x="{x - half:.0f}" y="{y - 11:.0f}" {size} fill="#F3F3F3" {edge}/>'
+    box = f'<rect {corner} {size} fill="#F3F3F3" {edge}/>'
     return box + _text(x, y + 4, label, 12)
 
 
@@ -204,4 +241,5 @@ def _svg(places: dict, alt: str, parts: list[str]) -> str:
     frame = f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;width:{width:.0f}px"'
     label = f'role="img" aria-label="{escape(alt)}" font-family="sans-serif"'
     card = f'<rect width="{width:.0f}" height="{height:.0f}" rx="6" fill="{PAPER}"/>'  # on a dark page, too
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {label} {frame}>{card}{"".join(parts)}</svg>'
+    contents = "".join(parts)
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {label} {frame}>{card}{contents}</svg>'

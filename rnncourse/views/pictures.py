@@ -22,13 +22,16 @@ def row_and_answer(prediction: np.ndarray, batch: Batch, skip: int) -> Figure:
     b = _largest_target(batch)
     figure, (row, answer) = canvas(2, 1, height=3.6, sharex=True, height_ratios=(1, 3))
     pixels = batch.x[:, b].T
-    T = pixels.shape[1]
-    row.imshow(pixels, cmap="gray", aspect="auto", vmin=-0.5, vmax=0.5, extent=(-0.5, T - 0.5, -0.5, 0.5))
-    count = "a row" if len(pixels) == 1 else "three rows"
+    channels, T = pixels.shape
+    edges = (-0.5, T - 0.5, -0.5, 0.5)
+    row.imshow(pixels, cmap="gray", aspect="auto", vmin=-0.5, vmax=0.5, extent=edges)
+    count = "a row" if channels == 1 else "three rows"
     row.set(yticks=[], title=f"{count} of the photograph")
     steps = np.arange(skip, T)
-    answer.plot(steps, batch.target[skip:, b, 0], color="black", lw=3, alpha=0.35, label="the filter")
-    answer.plot(steps, prediction[skip:, b, 0], color="okabe:red", marker=".", label="the network")
+    target = batch.target[skip:, b, 0]
+    predicted = prediction[skip:, b, 0]
+    answer.plot(steps, target, color="black", lw=3, alpha=0.35, label="the filter")
+    answer.plot(steps, predicted, color="okabe:red", marker=".", label="the network")
     answer.set(xlabel="time step = pixel along the row", ylabel="answer")
     answer.legend(frameon=False)
     return figure
@@ -52,15 +55,18 @@ def frames(prediction: np.ndarray, batch: Batch, input_is: str, target_is: str, 
     b = _largest_target(batch)
     T = len(batch.x)
     first = np.flatnonzero(batch.weight)[0]
-    steps = np.unique(np.linspace(first, T - 1, FRAMES_SHOWN).round().astype(int))
-    figure, grid = canvas(3, len(steps), width=1.15 * len(steps) + 0.8, height=4.0, squeeze=False)
-    limit = float(np.abs(batch.target[steps, b]).max()) if signed else 0.5
+    even_steps = np.linspace(first, T - 1, FRAMES_SHOWN)
+    steps = np.unique(even_steps.round().astype(int))
+    count = len(steps)
+    figure, grid = canvas(3, count, width=1.15 * count + 0.8, height=4.0, squeeze=False)
+    target = batch.target[steps, b]
     grey = ("gray", 0.5)
-    answer = ("PuOr" if signed else "gray", limit)
-    rows = ((input_is, batch.x, grey), (target_is, batch.target, answer), ("network", prediction, answer))
-    for axes, (label, values, style) in zip(grid, rows, strict=True):
-        _film(axes, label, values[steps, b], *style)
-    for axis, step in zip(grid[0], steps, strict=True):
+    answer = ("PuOr", float(np.abs(target).max())) if signed else grey
+    input_row, target_row, network_row = grid
+    _film(input_row, input_is, batch.x[steps, b], *grey)
+    _film(target_row, target_is, target, *answer)
+    _film(network_row, "network", prediction[steps, b], *answer)
+    for axis, step in zip(input_row, steps, strict=True):
         axis.set_title(f"step {step}", fontsize=10)
     return figure
 
@@ -68,8 +74,9 @@ def frames(prediction: np.ndarray, batch: Batch, input_is: str, target_is: str, 
 def _film(axes, label: str, values: np.ndarray, colours: str, limit: float) -> None:
     """A row of square pictures from values [frames,pixels]."""
     side = round(values.shape[-1] ** 0.5)
-    for axis, picture in zip(axes, values, strict=True):
-        axis.imshow(picture.reshape(side, side), cmap=colours, vmin=-limit, vmax=limit)
+    pictures = values.reshape(-1, side, side)
+    for axis, picture in zip(axes, pictures, strict=True):
+        axis.imshow(picture, cmap=colours, vmin=-limit, vmax=limit)
         axis.set(xticks=[], yticks=[])
     axes[0].set_ylabel(label)
 
@@ -84,7 +91,8 @@ def photograph(prediction: np.ndarray, batch: Batch) -> Figure:
         (prediction, "the network", limit),
     )
     for axis, (values, title, bound) in zip(axes, views, strict=True):
-        middle = values[..., values.shape[-1] // 2]
+        channels = values.shape[-1]
+        middle = values[..., channels // 2]
         axis.imshow(middle.T, cmap="gray", vmin=-bound, vmax=bound)
         axis.set(xticks=[], yticks=[], title=title)
     return figure
@@ -95,7 +103,9 @@ def sums(prediction: np.ndarray, batch: Batch) -> Figure:
     figure, axis = canvas(width=4.4, height=4.0)
     axis.plot((0, 2), (0, 2), color="black", lw=1, label="right")
     axis.axhline(1, color="okabe:orange", ls="--", label="always 1")
-    axis.plot(batch.target[-1, :, 0], prediction[-1, :, 0], ".", color="okabe:blue", label="the network")
+    true_sums = batch.target[-1, :, 0]
+    predicted = prediction[-1, :, 0]
+    axis.plot(true_sums, predicted, ".", color="okabe:blue", label="the network")
     axis.set(xlabel="true sum", ylabel="answer", xlim=(0, 2), aspect="equal")
     axis.legend(frameon=False)
     return figure
@@ -103,10 +113,10 @@ def sums(prediction: np.ndarray, batch: Batch) -> Figure:
 
 def guessed_characters(prediction: np.ndarray, batch: Batch, alphabet: str) -> Figure:
     """A strip of text for each of a few sequences, coloured by the probability in a prediction [T,B,O]."""
-    T = min(CHARACTERS_SHOWN, len(batch.x))
-    B = min(SEQUENCES_SHOWN, batch.x.shape[1])
-    target = batch.target[-T:, :B]
-    probability = np.exp(log_softmax(prediction[-T:, :B]))
+    target = batch.target[-CHARACTERS_SHOWN:, :SEQUENCES_SHOWN]  # [T,B]
+    B = target.shape[1]
+    logits = prediction[-CHARACTERS_SHOWN:, :SEQUENCES_SHOWN]
+    probability = np.exp(log_softmax(logits))
     right = np.take_along_axis(probability, target[..., np.newaxis], -1)[..., 0]  # [T,B]
     figure, axis = canvas(width=9, height=0.36 * B + 1.2)
     image = axis.imshow(right.T, cmap="Blues", vmin=0, vmax=1, aspect="auto")
@@ -122,4 +132,6 @@ def guessed_characters(prediction: np.ndarray, batch: Batch, alphabet: str) -> F
 
 def _largest_target(batch: Batch) -> int:
     """Number of the sequence with the largest sum of squared targets, over the steps that count."""
-    return int((batch.target[batch.weight > 0] ** 2).sum((0, 2)).argmax())
+    counted = batch.target[batch.weight > 0]
+    sums_of_squares = (counted**2).sum((0, 2))
+    return int(sums_of_squares.argmax())

@@ -72,46 +72,49 @@ def draw(
 
     title: the sentence above the picture, and the number of steps that the stages' times are for.
     """
-    width = makespan * min(1.0, look[1] / max(1, len(bars.row)))
-    first = min(look[0] * makespan, makespan - width)
+    start, launches_shown = look
+    width = makespan * min(1.0, launches_shown / max(1, len(bars.row)))
+    first = min(start * makespan, makespan - width)
     seen = (first, first + width)
     sentence, steps = title
     parts = [_text(LEFT, 18, sentence, size=13)]
     parts += _whole(bars, makespan, seen)
     parts += _window(bars, seen)
-    sizes = [(s.bytes, f"{scaled(s.bytes, 'B')}, {quantity(s.launches, 'launch')}") for s in stages]
-    parts += _panel(LEFT, INNER * 0.58, "bytes to move (whole pass)", sizes)
-    times = [(s.time, f"{s.time / 1e3:.3g} ms") for s in stages]
-    heading = f"predicted time, {quantity(steps, 'step')}"
-    parts += _panel(LEFT + INNER * 0.62, INNER * 0.38, heading, times)
-    parts += [_text(LEFT - 6, STAGES + 12 + LINE * k, stage.name, "end") for k, stage in enumerate(stages)]
+    parts += _stages(stages, steps)
     height = STAGES + LINE * len(stages) + 30
     parts += _legend(bars, height)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
-        f'aria-label="{escape(alt)}" style="width:{WIDTH}px;max-width:100%;background:{CARD}" '
-        f'font-family="sans-serif" font-size="11" fill="{INK}">{"".join(parts)}</svg>'
-    )
+    contents = "".join(parts)
+    label = escape(alt)
+    frame = f'viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{label}"'
+    style = f'style="width:{WIDTH}px;max-width:100%;background:{CARD}"'
+    letters = f'font-family="sans-serif" font-size="11" fill="{INK}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {frame} {style} {letters}>{contents}</svg>'
 
 
 def mixed(bars: Bars, makespan: float, pixels: int = INNER) -> np.ndarray:
     """Colours [rows+1, pixels, 3] of the whole pass, the host's row first."""
     edges = np.linspace(0, makespan, pixels + 1)
     image = np.ones((len(bars.rows) + 1, pixels, 3))
+    absorbed = 1 - COLOURS  # of white, by a pixel that is all of one kind
     issued = np.unique(bars.issued)  # a graph's launches are issued at once
-    image[0] -= np.outer(_share(issued - bars.issue, issued, edges), 1 - COLOURS[HOST])
+    share = _share(issued - bars.issue, issued, edges)
+    image[0] -= np.outer(share, absorbed[HOST])
     for row in range(len(bars.rows)):
+        is_in_row = bars.row == row
         for kind in range(len(KINDS)):
-            select = (bars.row == row) & (bars.kind == kind)
+            select = is_in_row & (bars.kind == kind)
             share = _share(bars.start[select], bars.end[select], edges)
-            image[row + 1] -= np.outer(share, 1 - COLOURS[kind])
+            image[row + 1] -= np.outer(share, absorbed[kind])
     return np.clip(image, 0, 1)
 
 
 def scaled(value: float, unit: str) -> str:
     """Three digits and the unit with its prefix: 1.28 GB."""
-    power = min(4, int(np.log10(max(1, value))) // 3)
-    return f"{value / 1000**power:.3g} {('', 'k', 'M', 'G', 'T')[power]}{unit}"
+    digits = int(np.log10(max(1, value)))
+    power = min(4, digits // 3)
+    mantissa = value / 1000**power
+    prefix = ("", "k", "M", "G", "T")[power]
+    return f"{mantissa:.3g} {prefix}{unit}"
 
 
 def _share(start: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarray:
@@ -121,7 +124,8 @@ def _share(start: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarray:
     corners = np.ravel(np.column_stack([start, end]))
     lengths = np.column_stack([np.zeros(len(start)), end - start])
     filled = np.cumsum(lengths)
-    return np.diff(np.interp(edges, corners, filled)) / np.diff(edges)
+    filled_at_edges = np.interp(edges, corners, filled)
+    return np.diff(filled_at_edges) / np.diff(edges)
 
 
 def _whole(bars: Bars, makespan: float, seen: tuple[float, float]) -> Iterator[str]:
@@ -133,80 +137,130 @@ def _whole(bars: Bars, makespan: float, seen: tuple[float, float]) -> Iterator[s
         f'style="image-rendering:pixelated" href="data:image/png;base64,{image}"/>'
     )
     for k in range(1, rows):
-        yield _rect(LEFT, top + k * height / rows - 0.75, INNER, 1.5, CARD)
+        border = top + k * height / rows
+        yield _rect(LEFT, border - 0.75, INNER, 1.5, CARD)
     yield from _rows(bars, WHOLE)
-    yield from _ticks(WHOLE, (0, makespan / 1e3), "ms: the whole pass; the frame is shown below")
+    milliseconds = makespan / 1e3
+    yield from _ticks(WHOLE, (0, milliseconds), "ms: the whole pass; the frame is shown below")
     left, right = (_x(when, (0, makespan)) for when in seen)
-    frame = f'stroke="{PALETTE["red"]}" stroke-width="2"'
+    red = PALETTE["red"]
+    frame = f'stroke="{red}" stroke-width="2"'
     yield _rect(left, top - 2, right - left, height + 4, "none", frame)
 
 
 def _window(bars: Bars, seen: tuple[float, float]) -> Iterator[str]:
     """The launches that run, and the issues that happen, in the time that is looked at."""
-    issuing = np.flatnonzero((bars.issued > seen[0]) & (bars.issued - bars.issue < seen[1]))
-    if len(issuing) and np.ptp(bars.issued[issuing]) == 0:
-        issuing = issuing[:1]  # a graph is launched once
-    for k in issuing:
-        yield _bar(bars, seen, 0, HOST, bars.issued[k] - bars.issue, bars.issued[k], "host issues")
-    for k in np.flatnonzero((bars.end > seen[0]) & (bars.start < seen[1])):
-        name, layer, first, last = bars.labels[k]
-        steps = f"step {first}" if last == first + 1 else f"steps {first} to {last - 1}"
-        label = f"{name}, layer {layer}, {steps}: {bars.end[k] - bars.start[k]:.3g} µs"
-        yield _bar(bars, seen, bars.row[k] + 1, bars.kind[k], bars.start[k], bars.end[k], label, name)
+    seen_from, seen_to = seen
+    issue_starts = bars.issued - bars.issue
+    is_issuing = (bars.issued > seen_from) & (issue_starts < seen_to)
+    issues = np.flatnonzero(is_issuing)
+    if len(issues) and np.ptp(bars.issued[issues]) == 0:
+        issues = issues[:1]  # a graph is launched once
+    for k in issues:
+        yield _bar(bars, seen, 0, HOST, issue_starts[k], bars.issued[k], "host issues")
+    is_running = (bars.end > seen_from) & (bars.start < seen_to)
+    for k in np.flatnonzero(is_running):
+        name, layer, first_step, end_step = bars.labels[k]
+        steps = f"step {first_step}"
+        if end_step > first_step + 1:
+            steps = f"steps {first_step} to {end_step - 1}"
+        start = bars.start[k]
+        end = bars.end[k]
+        label = f"{name}, layer {layer}, {steps}: {end - start:.3g} µs"
+        yield _bar(bars, seen, bars.row[k] + 1, bars.kind[k], start, end, label, name)
     yield from _rows(bars, WINDOW)
     yield from _ticks(WINDOW, seen, "µs from the first issue")
 
 
 def _bar(bars: Bars, seen, row: int, kind: int, start: float, end: float, label: str, name: str = "") -> str:
     """One launch, its name in it if there is room, and under the pointer what it is."""
-    height = WINDOW[1] / (len(bars.rows) + 1)
+    window_top, window_height = WINDOW
+    row_height = window_height / (len(bars.rows) + 1)
+    height = BAR * row_height
     left = _x(start, seen)
     right = _x(end, seen)
-    top = WINDOW[0] + (row + (1 - BAR) / 2) * height
+    top = window_top + (row + (1 - BAR) / 2) * row_height
     title = f"<title>{escape(label)}</title>"
     edge = f'stroke="{CARD}" stroke-width="0.5"'
-    picture = _rect(left, top, right - left, BAR * height, FILLS[kind], edge, title)
-    if name and right - left > LETTER * len(name):
+    picture = _rect(left, top, right - left, height, FILLS[kind], edge, title)
+    has_room = right - left > LETTER * len(name)
+    if name and has_room:
         ink = INK if kind == POINTWISE else CARD
-        picture += _text((left + right) / 2, top + BAR * height / 2 + 4, name, "middle", fill=ink)
+        middle = (left + right) / 2
+        picture += _text(middle, top + height / 2 + 4, name, "middle", fill=ink)
     return picture
 
 
 def _x(when: float, ends: tuple[float, float]) -> float:
     """The pixel of a time between the ends of a panel; at its edge for a time outside."""
     first, last = ends
-    return LEFT + (min(max(when, first), last) - first) / (last - first) * INNER
+    inside = min(max(when, first), last)
+    return LEFT + (inside - first) / (last - first) * INNER
 
 
 def _rows(bars: Bars, panel: tuple[int, int]) -> Iterator[str]:
     (top, height) = panel
     names = ("host", *bars.rows)
     for k, name in enumerate(names):
-        yield _text(LEFT - 6, top + (k + 0.5) * height / len(names) + 4, name, "end")
+        middle = top + (k + 0.5) * height / len(names)
+        yield _text(LEFT - 6, middle + 4, name, "end")
 
 
 def _ticks(panel: tuple[int, int], ends: tuple[float, float], label: str) -> Iterator[str]:
     """A line below a panel with round numbers on it."""
     bottom = sum(panel)
-    span = ends[1] - ends[0]
-    round_numbers = (10.0**power * digit for power in range(-6, 9) for digit in (1, 2, 5))
-    step = next(number for number in round_numbers if span / number <= MOST_TICKS)
+    start, end = ends
+    step = _round_step(end - start)
+    first_tick = -(-start // step)  # rounded up
+    last_tick = end // step
     yield _rect(LEFT, bottom, INNER, 1, INK)
-    for number in np.arange(-(-ends[0] // step), ends[1] // step + 1) * step + 0.0:
+    for number in np.arange(first_tick, last_tick + 1) * step + 0.0:
         x = _x(number, ends)
-        yield _rect(x - 0.5, bottom, 1, 4, INK) + _text(x, bottom + 15, f"{number:.6g}", "middle")
-    yield _text(LEFT + INNER / 2, bottom + 28, label, "middle")
+        yield _rect(x - 0.5, bottom, 1, 4, INK)
+        yield _text(x, bottom + 15, f"{number:.6g}", "middle")
+    centre = LEFT + INNER / 2
+    yield _text(centre, bottom + 28, label, "middle")
+
+
+def _round_step(span: float) -> float:
+    """The smallest of 1, 2, 5, 10, … that divides a span into MOST_TICKS parts or fewer."""
+    for power in range(-6, 9):
+        for digit in (1, 2, 5):
+            step = 10.0**power * digit
+            if span / step <= MOST_TICKS:
+                return step
+    raise ValueError(f"an axis of {span:g} is longer than any step between its ticks")
+
+
+def _stages(stages: Sequence[Stage], steps: int) -> Iterator[str]:
+    """Names of the stages, what each moves in the whole pass, and its predicted time for so many steps."""
+    sizes = []
+    times = []
+    for stage in stages:
+        launches = quantity(stage.launches, "launch")
+        moved = scaled(stage.bytes, "B")
+        milliseconds = stage.time / 1e3
+        sizes.append((stage.bytes, f"{moved}, {launches}"))
+        times.append((stage.time, f"{milliseconds:.3g} ms"))
+    yield from _panel(LEFT, INNER * 0.58, "bytes to move (whole pass)", sizes)
+    heading = f"predicted time, {quantity(steps, 'step')}"
+    yield from _panel(LEFT + INNER * 0.62, INNER * 0.38, heading, times)
+    for k, stage in enumerate(stages):
+        baseline = STAGES + 12 + LINE * k
+        yield _text(LEFT - 6, baseline, stage.name, "end")
 
 
 def _panel(left: float, width: float, title: str, values: Sequence[tuple[float, str]]) -> Iterator[str]:
     """Bars with their numbers, one for each stage."""
     most = max(1e-9, *(value for value, _ in values))
-    room = width - LETTER * max(len(label) for _, label in values)
+    longest_label = max(len(label) for _, label in values)
+    room = width - LETTER * longest_label
     yield _text(left, STAGES - 5, title)
     for k, (value, label) in enumerate(values):
         top = STAGES + LINE * k
-        long = value / most * room
-        yield _rect(left, top, long, 15, PALETTE["sky"]) + _text(left + long + 4, top + 12, label)
+        length = value / most * room
+        yield _rect(left, top, length, 15, PALETTE["sky"])
+        yield _text(left + length + 4, top + 12, label)
 
 
 def _legend(bars: Bars, height: float) -> Iterator[str]:
@@ -214,22 +268,26 @@ def _legend(bars: Bars, height: float) -> Iterator[str]:
     names = (*KINDS, "host issues")
     for place, k in enumerate((*np.unique(bars.kind), HOST)):
         x = LEFT + 130 * place
-        yield _rect(x, height - 18, 22, 11, FILLS[k]) + _text(x + 28, height - 8, names[k])
+        yield _rect(x, height - 18, 22, 11, FILLS[k])
+        yield _text(x + 28, height - 8, names[k])
 
 
 def _png(image: np.ndarray) -> str:
     file = io.BytesIO()
-    Image.fromarray((255 * image).round().astype("uint8")).save(file, "PNG", compress_level=1)
+    pixels = (255 * image).round().astype("uint8")
+    Image.fromarray(pixels).save(file, "PNG", compress_level=1)
     return b64encode(file.getvalue()).decode()
 
 
 def _rect(
     x: float, y: float, width: float, height: float, fill: str, more: str = "", inside: str = ""
 ) -> str:
-    box = f'x="{x:.2f}" y="{y:.2f}" width="{max(0, width):.2f}" height="{height:.2f}"'
-    return f'<rect {box} fill="{fill}" {more}>{inside}</rect>'
+    corner = f'x="{x:.2f}" y="{y:.2f}"'
+    size = f'width="{max(0, width):.2f}" height="{height:.2f}"'
+    return f'<rect {corner} {size} fill="{fill}" {more}>{inside}</rect>'
 
 
 def _text(x: float, y: float, label: str, anchor: str = "start", size: int = 11, fill: str = INK) -> str:
-    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{fill}"'
-    return f'<text {place} pointer-events="none">{escape(label)}</text>'
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+    look = f'font-size="{size}" fill="{fill}" pointer-events="none"'
+    return f"<text {place} {look}>{escape(label)}</text>"

@@ -133,8 +133,11 @@ class Prediction(NamedTuple):
 
 def shown_part(settings: Settings) -> Settings:
     """The settings with as many steps as a view simulates: an even number if it is not all of them."""
-    steps = LAUNCHES // (settings.layers * _launches_of_a_cell(settings.direction, settings.cell)) // 2 * 2
-    return replace(settings, steps=min(settings.steps, max(2, steps)))
+    launches_per_cell = _launches_of_a_cell(settings.direction, settings.cell)
+    launches_per_step = settings.layers * launches_per_cell
+    even_steps = LAUNCHES // launches_per_step // 2 * 2
+    steps = max(2, even_steps)
+    return replace(settings, steps=min(settings.steps, steps))
 
 
 @lru_cache(maxsize=32)
@@ -143,21 +146,33 @@ def prediction(settings: Settings) -> Prediction:
     with _collector_off():
         plan = _plan(settings.direction, settings.cell, settings.sizes, settings.passes)
         timeline = predict(plan, settings.sheet)
-    per_layer = 0 if settings.streams == Settings.streams else settings.streams
-    names = ("", ", beside") if per_layer == 2 else ("",)
     kinds = list(KINDS)
-    operations = plan.operations
+    row = []
+    kind = []
+    labels = []
+    for operation in plan.operations:
+        row.append(operation.stream or operation.layer)
+        kind.append(kinds.index(operation.kind))
+        name = _short_name(operation)
+        labels.append((name, operation.layer, *operation.steps))
     bars = Bars(
-        rows=tuple(f"layer {layer}{name}" for layer in range(settings.layers) for name in names),
-        row=np.array([operation.stream or operation.layer for operation in operations]),
-        kind=np.array([kinds.index(operation.kind) for operation in operations]),
+        rows=_row_names(settings),
+        row=np.array(row),
+        kind=np.array(kind),
         start=np.array(timeline.start),
         end=np.array(timeline.end),
         issued=np.array(timeline.issued),
         issue=settings.sheet.launch,
-        labels=[(_short_name(operation), operation.layer, *operation.steps) for operation in operations],
+        labels=labels,
     )
-    return Prediction(bars, plan.count(), timeline.makespan, timeline.tflops, timeline.idle)
+    launches = plan.count()
+    return Prediction(bars, launches, timeline.makespan, timeline.tflops, timeline.idle)
+
+
+def _row_names(settings: Settings) -> tuple[str, ...]:
+    """Rows of the timeline, one for each stream of each layer."""
+    streams = ("", ", beside") if settings.streams == 2 else ("",)
+    return tuple(f"layer {layer}{stream}" for layer in range(settings.layers) for stream in streams)
 
 
 @lru_cache(maxsize=64)
@@ -165,8 +180,11 @@ def stage_times(direction: str, cell: str, sizes: Sizes, device: str) -> dict[st
     """Predicted microseconds of the ladder's stages: five timelines, once for each size and device."""
     with _collector_off():
         sheet = find(device)
-        plans = {name: _plan(direction, cell, sizes, tuple(way)) for name, way in stage_passes().items()}
-        return {name: predict(plan, sheet).makespan for name, plan in plans.items()}
+        makespans = {}
+        for name, passes in stage_passes().items():
+            plan = _plan(direction, cell, sizes, tuple(passes))
+            makespans[name] = predict(plan, sheet).makespan
+        return makespans
 
 
 @lru_cache(maxsize=64)
@@ -177,20 +195,29 @@ def stage_numbers(direction: str, cell: str, sizes: Sizes) -> tuple[Stage, ...]:
     ones; all layers have the same; and it matters what is launched, not the order or the stream.
     """
     T = min(sizes.T, 2 + sizes.T % 2)
+    pairs_left = (sizes.T - T) // 2
+    short_sizes = replace(sizes, T=T, L=1)
+    longer_sizes = replace(sizes, T=T + 2, L=1)
     result = []
     for name, passes in stage_passes().items():
-        what = tuple(change for change in passes if getattr(change, "func", change) not in ONLY_WHEN)
-        short = np.array(_counts(direction, cell, replace(sizes, T=T, L=1), what))
-        longer = np.array(_counts(direction, cell, replace(sizes, T=T + 2, L=1), what))
-        of_layer = short + (longer - short) * ((sizes.T - T) // 2)
-        result.append(Stage(name, *(sizes.L * of_layer).tolist()))
+        what = tuple(change for change in passes if _changes_what_runs(change))
+        short = _counts(direction, cell, short_sizes, what)
+        longer = _counts(direction, cell, longer_sizes, what)
+        of_layer = short + (longer - short) * pairs_left
+        of_all_layers = sizes.L * of_layer
+        result.append(Stage(name, *of_all_layers.tolist()))
     return tuple(result)
 
 
-def _counts(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, ...]) -> tuple[int, int, int]:
-    """Launches, bytes and FLOPs."""
+def _changes_what_runs(change: stages.Pass) -> bool:
+    function = getattr(change, "func", change)  # behind a partial
+    return function not in ONLY_WHEN
+
+
+def _counts(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, ...]) -> np.ndarray:
+    """Launches, bytes and FLOPs [3]."""
     plan = _plan(direction, cell, sizes, passes)
-    return plan.count(), plan.bytes(), plan.flops
+    return np.array([plan.count(), plan.bytes(), plan.flops])
 
 
 @contextmanager
@@ -210,37 +237,46 @@ def _plan(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, ..
     """The plan, from the one that lacks the last pass: so a switch costs what comes after it."""
     if not passes:
         return stages.plan_for(direction, cell, sizes, ())
-    return passes[-1](_plan(direction, cell, sizes, passes[:-1]))
+    *earlier, last = passes
+    return last(_plan(direction, cell, sizes, tuple(earlier)))
 
 
 @lru_cache
 def _launches_of_a_cell(direction: str, cell: str) -> int:
-    return stages.plan_for(direction, cell, Sizes(T=1, B=1, I=1, H=1, L=1), ()).count()
+    one_cell = Sizes(T=1, B=1, I=1, H=1, L=1)
+    return stages.plan_for(direction, cell, one_cell, ()).count()
 
 
 def _short_name(operation: Operation) -> str:
     """A name for a bar: W x, U h, dW, sum, tanh, ×17, …"""
     if operation.kind == "pointwise":
-        return operation.body[0].rule if len(operation.body) == 1 else f"×{len(operation.body)}"
-    if operation.kind == "gemm" and not operation.writes[0].buffer.startswith("dweight"):
-        return "W" if operation.reads[1].buffer.startswith("weight_ih") else "U"
+        first, *others = operation.body
+        return f"×{1 + len(others)}" if others else first.rule
     written = operation.writes[0].buffer
-    return {"dweight_ih": "dW", "dweight_hh": "dU"}.get(written.split("_l")[0], operation.kind)
+    if operation.kind == "gemm" and not written.startswith("dweight"):
+        weight = operation.reads[1].buffer
+        return "W" if weight.startswith("weight_ih") else "U"
+    parameter = written.split("_l")[0]
+    return {"dweight_ih": "dW", "dweight_hh": "dU"}.get(parameter, operation.kind)
 
 
 def finding(settings: Settings) -> str:
     """What the picture shows, in a few sentences; numbers are those of the steps that it shows."""
-    shown = shown_part(settings)
-    result = prediction(shown)
+    result = prediction(shown_part(settings))
     device = settings.sheet
+    part = _part(settings)
+    published_figure = _beside(settings, result)
+    launches = quantity(result.launches, "launch")
+    milliseconds = result.makespan / 1e3
     first, *_, last = stage_numbers(settings.direction, settings.cell, settings.sizes)
-    ways = [_change(first.bytes, last.bytes, "B"), _change(first.flops, last.flops, "FLOP")]
+    traffic = _change(first.bytes, last.bytes, "B")
+    arithmetic = _change(first.flops, last.flops, "FLOP")
     steps = quantity(settings.steps, "step")
     return (
-        f"Predicted for {device.name}, not measured{_part(settings)}: {quantity(result.launches, 'launch')}, "
-        f"{result.makespan / 1e3:.3g} ms, {result.tflops:.3g} of {device.peak:.3g} TFLOP/s; for "
-        f"{result.idle:.0%} of the time no kernel is on the device. {_beside(settings, result)}From "
-        f"{first.name} to {last.name} a pass of {steps} {' and '.join(ways)}."
+        f"Predicted for {device.name}, not measured{part}: {launches}, "
+        f"{milliseconds:.3g} ms, {result.tflops:.3g} of {device.peak:.3g} TFLOP/s; for "
+        f"{result.idle:.0%} of the time no kernel is on the device. {published_figure}From "
+        f"{first.name} to {last.name} a pass of {steps} {traffic} and {arithmetic}."
     )
 
 
@@ -274,13 +310,16 @@ def explore_schedule(
 
     passes: keys of SWITCHES; sizes: keys of SIZES; start: fields of Settings, look_at, launches_shown.
     """
-    look = {name: start.pop(name, slider.values[slider.start]) for name, slider in LOOK.items()}
+    look = {}
+    for name, slider in LOOK.items():
+        value = start.pop(name, slider.values[slider.start])
+        look[name] = _at(slider, value)
     first = Settings(**start)
-    shown = {name: SIZES[name] for name in sizes} | {name: SWITCHES[name] for name in passes}
+    shown = {name: SIZES[name] for name in sizes}
+    shown |= {name: SWITCHES[name] for name in passes}
     sliders = {name: _at(slider, getattr(first, name)) for name, slider in shown.items()}
-    sliders |= {name: _at(slider, look[name]) for name, slider in LOOK.items()}
     sentence = lambda look_at, launches_shown, **to: finding(replace(first, **to))
-    return slider_view(partial(_draw, first), sentence, **sliders)
+    return slider_view(partial(_draw, first), sentence, **sliders, **look)
 
 
 def _draw(first: Settings, look_at: float, launches_shown: int, **positions: Any) -> Page:
@@ -293,13 +332,18 @@ def _at(slider: Slider, value: Any) -> Slider:
         return slider.at(value)
     names = [other for other in slider.values if isinstance(other, str)]
     numbers = sorted({*slider.values, value} - {*names})
-    return slider._replace(values=(*names, *numbers)).at(value)
+    extended = slider._replace(values=(*names, *numbers))
+    return extended.at(value)
 
 
 def _title(settings: Settings, result: Prediction) -> str:
+    part = _part(settings)
+    milliseconds = result.makespan / 1e3
+    launches = quantity(result.launches, "launch")
+    published_figure = _beside(settings, result)
     return (
-        f"predicted, {settings.device}{_part(settings)}: {result.makespan / 1e3:.3g} ms, "
-        f"{quantity(result.launches, 'launch')}, {result.tflops:.3g} TFLOP/s. {_beside(settings, result)}"
+        f"predicted, {settings.device}{part}: {milliseconds:.3g} ms, "
+        f"{launches}, {result.tflops:.3g} TFLOP/s. {published_figure}"
     )
 
 
@@ -322,8 +366,7 @@ def _beside(settings: Settings, result: Prediction) -> str:
             f"Published: {known.milliseconds} ms ({known.source}), {published_ms:.3g} ms a step; predicted "
             f"{predicted_ms:.3g} ms a step. "
         )
-    naive = prediction(replace(shown, **{name: getattr(Settings, name) for name in SWITCHES}))
-    return (
-        f"Predicted {naive.makespan / result.makespan:.1f} × naive, published {known.times_naive} × "
-        f"({known.source}). "
-    )
+    all_off = {name: getattr(Settings, name) for name in SWITCHES}
+    naive = prediction(replace(shown, **all_off))
+    speedup = naive.makespan / result.makespan
+    return f"Predicted {speedup:.1f} × naive, published {known.times_naive} × ({known.source}). "

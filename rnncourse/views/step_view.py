@@ -67,16 +67,19 @@ def rows(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> lis
     ways = choose(cell, hidden, dtype, (SEVERAL, minibatch), Abilities(sheet)).ways
     step = next(way.step for way in ways if way.name == GRAPH)
     nodes = 2 * sheet.node
+    parts = {"two graph nodes": nodes, "product": step - nodes}
     shapes = {
         GRID: lambda: grid_shape(cell, hidden, dtype, minibatch, sheet),
         CLUSTER: lambda: cluster_shape(cell, hidden, dtype, sheet),
     }
-    lines = [StepRow(GRAPH, {"two graph nodes": nodes, "product": step - nodes})]
+    lines = [StepRow(GRAPH, parts)]
     for name, shape in shapes.items():
         try:
-            lines.append(StepRow(name, floor(shape(), minibatch, sheet)._asdict()))
+            parts = floor(shape(), minibatch, sheet)._asdict()
         except ValueError as error:
             lines.append(StepRow(name, {}, str(error)))
+        else:
+            lines.append(StepRow(name, parts))
     return lines
 
 
@@ -88,10 +91,11 @@ def recorded(cell: str, hidden: int, dtype: str, device: str) -> dict[tuple[str,
     sheet = find(device)
     times = {}
     for gpu, work, result in _results(tuple(records.stored(KIND))):
-        of = work["cell"], work["H"], result["dtype"]
-        if of == (cell, hidden, dtype) and _is(gpu, sheet):
+        measured = work["cell"], work["H"], result["dtype"]
+        if measured == (cell, hidden, dtype) and _is(gpu, sheet):
             seconds = median(result["seconds"]["forward"])
-            times[result["name"], work["B"]] = 1e6 * seconds / work["T"]
+            contestant = result["name"], work["B"]
+            times[contestant] = 1e6 * seconds / work["T"]
     return times
 
 
@@ -99,10 +103,15 @@ def finding(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> 
     """What the picture shows, in a few sentences."""
     lines = rows(cell, hidden, minibatch, dtype, device)
     measured = _measured(cell, hidden, minibatch, dtype, device)
-    best = min((row for row in lines if row.parts), key=lambda row: row.step)
+    predicted = [row for row in lines if row.parts]
+    best = min(predicted, key=lambda row: row.step)
     part = max(best.parts, key=best.parts.get)
     layer = f"{cell}, {hidden} units, minibatch {minibatch}, {dtype}, {device}"
-    ways = " ".join(f"The {KNOWN[row.name]}: {_sum(row) or 'refused, ' + row.why_not}." for row in lines)
+    sentences = []
+    for row in lines:
+        outcome = _sum(row) or f"refused, {row.why_not}"
+        sentences.append(f"The {KNOWN[row.name]}: {outcome}.")
+    ways = " ".join(sentences)
     share = 100 * best.parts[part] / best.step
     recorded = f"No record of this size on {device} is kept."
     if measured:
@@ -133,7 +142,8 @@ def _empty() -> Figure:
     figure.set_layout_engine("none")  # places are known; finding them is half of a redraw
     axis.set_position((0.16, 0.27, 0.81, 0.58))
     axis.set(ylim=(len(KNOWN) - 0.35, -0.45), xlabel="µs of one forward step")
-    axis.set_yticks(range(len(KNOWN)), labels=[KNOWN[name] + BENEATH[name] for name in KNOWN])
+    names = [known + BENEATH[name] for name, known in KNOWN.items()]
+    axis.set_yticks(range(len(names)), labels=names)
     axis.tick_params(axis="y", length=0)
     figure.legend(handles=_handles(), loc="lower center", ncols=6, fontsize=8, frameon=False)
     return figure
@@ -147,7 +157,8 @@ def _draw(figure: Figure, cell: str, hidden: int, minibatch: int, dtype: str, de
     measured = _measured(cell, hidden, minibatch, dtype, device)
     for place, row in enumerate(lines):
         _draw_row(axis, place, row, measured.get(row.name))
-    axis.set_xlim(0, 1.04 * max([row.step for row in lines] + list(measured.values())))
+    times = [*(row.step for row in lines), *measured.values()]
+    axis.set_xlim(0, 1.04 * max(times))
     diamonds = "; diamonds: recorded" if measured else ""
     layer = f"{cell}, H={hidden}, B={minibatch}, {dtype}, {device}"
     # with a place of its own the title need not look for room, which would lay out every tick twice
@@ -189,10 +200,11 @@ def _sum(row: StepRow) -> str:
 
 def _beside(row: StepRow, measured: float) -> str:
     text = f"{KNOWN[row.name]} {measured:.3g} µs"
-    more = measured - row.step
     if not row.parts:
         return f"{text}, with nothing predicted"
-    return f"{text}, {abs(more):.2f} {'more' if more >= 0 else 'less'} than predicted"
+    excess = measured - row.step
+    comparison = "more" if excess >= 0 else "less"
+    return f"{text}, {abs(excess):.2f} {comparison} than predicted"
 
 
 def _draw_row(axis: Axes, place: int, row: StepRow, measured: float | None) -> None:
@@ -200,15 +212,20 @@ def _draw_row(axis: Axes, place: int, row: StepRow, measured: float | None) -> N
     for name, size in row.parts.items():
         axis.barh(place, size, 0.42, left=start, edgecolor="black", linewidth=0.6, **LOOKS[name])
         start += size
-    text = _sum(row) or "refused: " + textwrap.fill(row.why_not.split(":")[0], REASON_WIDTH)
+    text = _sum(row)
+    if not row.parts:
+        reason = row.why_not.split(":")[0]
+        text = f"refused: {textwrap.fill(reason, REASON_WIDTH)}"
     if measured is not None:
         if row.parts and measured > start:
             axis.barh(place, measured - start, 0.42, left=start, fill=False, linestyle="--")
         axis.plot(measured, place, zorder=3, **DIAMOND)
         text += f"; recorded {measured:.3g} µs"
-    alone = not row.parts and measured is None
-    below = {"xytext": (3, 0 if alone else -13), "textcoords": "offset points"}
-    axis.annotate(text, (0, place), va="center" if alone else "top", fontsize=8, **below)
+    below, alignment = -13, "top"
+    if not row.parts and measured is None:  # no bar in the row
+        below, alignment = 0, "center"
+    offset = {"xytext": (3, below), "textcoords": "offset points"}
+    axis.annotate(text, (0, place), va=alignment, fontsize=8, **offset)
 
 
 def _handles() -> list[Patch | Line2D]:

@@ -28,7 +28,8 @@ Measured = Mapping[tuple[int, int], float]  # {(rows, vectors): GFLOP/s}
 def cycles(tile: Tile, core: Core) -> tuple[float, ...]:
     """Clock cycles of one term that each of LIMITS takes; they overlap, so the longest counts."""
     loads = tile.rows + tile.vectors + 2 * tile.spills(core)  # a spilled sum is loaded and stored
-    return tile.sums / core.fmas_per_cycle, loads / core.loads_per_cycle, float(core.fma_latency)
+    arithmetic = tile.sums / core.fmas_per_cycle
+    return arithmetic, loads / core.loads_per_cycle, float(core.fma_latency)
 
 
 def finding(rows: int, vectors: int, registers: int) -> str:
@@ -36,20 +37,23 @@ def finding(rows: int, vectors: int, registers: int) -> str:
     tile = Tile(rows, vectors)
     core = Core(registers=registers)
     spills = tile.spills(core)
-    limit = LIMITS[int(np.argmax(cycles(tile, core)))]
+    longest = int(np.argmax(cycles(tile, core)))
+    limit = LIMITS[longest]
     size = f"{quantity(rows, 'row')} by {quantity(vectors, 'vector')}"
     spilled = f"{spills} sums spilled" if spills else "nothing spilled"
+    rate = predicted_rate(tile, core)
     return (
         f"{size}: {tile.registers} of {registers} registers, {spilled}; "
         f"{tile.loads_per_fma:.2f} loads for each multiply-add; "
-        f"predicted {predicted_rate(tile, core):.0%} of the peak, limited by {limit}."
+        f"predicted {rate:.0%} of the peak, limited by {limit}."
     )
 
 
 def explore_tile(registers: int = 32) -> View:
     """Sliders for rows, vectors and registers.  Raises ValueError for registers other than 16, 32."""
     if registers not in REGISTERS:
-        raise ValueError(f"registers is {registers}, expected one of {', '.join(map(str, REGISTERS))}")
+        allowed = ", ".join(map(str, REGISTERS))
+        raise ValueError(f"registers is {registers}, expected one of {allowed}")
     return slider_view(
         partial(_moved, _blank()),
         finding,
@@ -62,17 +66,18 @@ def explore_tile(registers: int = 32) -> View:
 def draw_cliff(measured: Measured, registers: int) -> Figure:
     """Measured GFLOP/s of tiles over the registers that they need; a line at those that the core has."""
     figure, axis = canvas(height=3.4)
-    for n, tile in enumerate(sorted(measured, key=lambda tile: Tile(*tile).registers)):
-        needed = Tile(*tile).registers
-        spills = needed > registers
-        colour, marker = ("okabe:red", "X") if spills else ("okabe:blue", "o")
-        axis.plot(needed, measured[tile], marker, color=colour, markersize=8)
-        # rates fall behind the line, and leave room at the right; before it neighbours are alike
-        place = {"xytext": (0, 8 if n % 2 else -15), "ha": "center"}
-        if spills:
+    style = {"textcoords": "offset points", "fontsize": 8, "bbox": PAPER, "zorder": 1}
+    for n, (rows, vectors) in enumerate(sorted(measured, key=_registers)):
+        needed = _registers((rows, vectors))
+        rate = measured[rows, vectors]
+        if needed > registers:
+            axis.plot(needed, rate, "X", color="okabe:red", markersize=8)
+            # rates fall behind the line, and leave room at the right; before it neighbours are alike
             place = {"xytext": (4, 4), "ha": "left"}
-        style = {"textcoords": "offset points", "fontsize": 8, "bbox": PAPER, "zorder": 1}
-        axis.annotate("{} × {}".format(*tile), (needed, measured[tile]), **place, **style)
+        else:
+            axis.plot(needed, rate, "o", color="okabe:blue", markersize=8)
+            place = {"xytext": (0, 8 if n % 2 else -15), "ha": "center"}
+        axis.annotate(f"{rows} × {vectors}", (needed, rate), **place, **style)
     axis.axvline(registers + 0.5, color="black", linestyle="--", zorder=0)
     axis.set(xscale="log", ylabel="GFLOP/s")
     axis.set_xlabel(f"registers that the tile needs; dashed: the core has {registers}")
@@ -86,27 +91,37 @@ def draw_cliff(measured: Measured, registers: int) -> Figure:
 def find_cliff(measured: Measured, registers: int) -> str:
     """What `draw_cliff` shows: the best tile that fits, and the fastest and slowest of the others."""
     best = max(measured.values())
-    fits = lambda tile: Tile(*tile).registers <= registers
 
     def share(tile):
-        return f"{tile[0]} × {tile[1]} reaches {measured[tile]:.0f} GFLOP/s ({measured[tile] / best:.0%})"
+        rows, vectors = tile
+        rate = measured[tile]
+        return f"{rows} × {vectors} reaches {rate:.0f} GFLOP/s ({rate / best:.0%})"
 
-    fastest = max(filter(fits, measured), key=measured.get)
+    fitting = [tile for tile in measured if _registers(tile) <= registers]
+    fastest = max(fitting, key=measured.get)
     text = f"Of the tiles that fit into {registers} registers {share(fastest)}"
-    spilled = sorted((tile for tile in measured if not fits(tile)), key=measured.get)
+    spilled = [tile for tile in measured if _registers(tile) > registers]
     if spilled:
+        spilled.sort(key=measured.get)
         text += f"; of those that spill, {share(spilled[0])}, {share(spilled[-1])}"
     return f"{text}."
+
+
+def _registers(tile: tuple[int, int]) -> int:
+    return Tile(*tile).registers
 
 
 def cells(tile: Tile, core: Core) -> np.ndarray:
     """Contents of the picture's cells [1 + ROWS, 1 + VECTORS]; the last sums are the spilled ones."""
     grid = np.full((1 + ROWS[-1], 1 + VECTORS[-1]), EMPTY)
     sums = np.full(tile.sums, SUM)
-    sums[max(0, tile.sums - tile.spills(core)) :] = SPILLED
-    grid[0, 1 : 1 + tile.vectors] = WEIGHTS
-    grid[1 : 1 + tile.rows, 0] = STATES
-    grid[1 : 1 + tile.rows, 1 : 1 + tile.vectors] = sums.reshape(tile)
+    in_registers = max(0, tile.sums - tile.spills(core))
+    sums[in_registers:] = SPILLED
+    rows = slice(1, 1 + tile.rows)
+    vectors = slice(1, 1 + tile.vectors)
+    grid[0, vectors] = WEIGHTS
+    grid[rows, 0] = STATES
+    grid[rows, vectors] = sums.reshape(tile)
     return grid
 
 
@@ -117,8 +132,9 @@ def _moved(parts: tuple, rows: int, vectors: int, registers: int) -> Figure:
     core = Core(registers=registers)
     image.set_data(cells(tile, core))
     title.set_text(f"{tile.registers} of {registers} registers; states share one")
-    longest = max(cycles(tile, core))
-    for bar, length in zip(limits, cycles(tile, core), strict=True):
+    lengths = cycles(tile, core)
+    longest = max(lengths)
+    for bar, length in zip(limits, lengths, strict=True):
         bar.set_width(length)
         bar.set_color("okabe:red" if length == longest else "okabe:sky")
     limits[0].axes.set_xlim(0, 1.05 * max(longest, 16))
