@@ -19,20 +19,13 @@ import numpy as np
 
 from pocketgpu.simulator import trace
 from pocketgpu.simulator.trace import Accesses, Columns
+from pocketgpu.simulator.waiting import WaitingSites
 
 POLLING = (trace.ATOMIC, *trace.PAST_FIRST_LEVEL)
 CHANGING = (trace.ATOMIC, trace.STORE, trace.VOLATILE_STORE)
 ORDERING = (trace.FENCE, trace.BARRIER, trace.WARP_SYNC, trace.GRID_SYNC)
 WRITER = "writer"
 READER = "reader"
-
-
-class WaitingSites(NamedTuple):
-    """Places of the program in loops that wait for other threads."""
-
-    conditions: np.ndarray  # [sites] in the condition of a while
-    polls: np.ndarray  # [sites] there, or in a loop that a break leaves
-    tested: np.ndarray  # [sites] what says whether a loop ends
 
 
 class Flags(NamedTuple):

@@ -30,7 +30,6 @@ from pocketgpu.simulator.device_arrays import (
     check_argument,
     check_contiguous,
 )
-from pocketgpu.simulator.diagnosis import waiting_sites
 from pocketgpu.simulator.endless import EndlessLaunch, SpinningThread
 from pocketgpu.simulator.faults import NUMPY_OUT_OF_BOUNDS, stray_access
 from pocketgpu.simulator.host import unordered
@@ -60,6 +59,7 @@ from pocketgpu.simulator.source import remember
 from pocketgpu.simulator.threads import Finding, Findings, LaunchStopped, finding, machine, name_of, spinning
 from pocketgpu.simulator.trace import GLOBAL, Line, Trace, Triple, Watch
 from pocketgpu.simulator.translation import Translation
+from pocketgpu.simulator.waiting import waiting_sites
 
 THREADS_PER_BLOCK = 128  # default of forall
 _one_at_a_time = RLock()  # there is one machine in a process

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pocketgpu.simulator import trace
-from pocketgpu.simulator.clocks import POLLING, READER, WRITER, ClockReplay, Flags, WaitingSites
+from pocketgpu.simulator.clocks import POLLING, READER, WRITER, ClockReplay, Flags
 from pocketgpu.simulator.grouping import (
     contested,
     ones_before,
@@ -22,18 +22,13 @@ from pocketgpu.simulator.grouping import (
     turn_in_group,
 )
 from pocketgpu.simulator.trace import Accesses, Columns
+from pocketgpu.simulator.waiting import WaitingSites
 
 SYNCHRONISING = {trace.ATOMIC, *trace.PAST_FIRST_LEVEL, trace.VOLATILE_STORE}
 WRITER_AND_READER = frozenset({WRITER, READER})
 WRITER_ONLY = frozenset({WRITER})  # whose fences are needed
 PAIRS_PER_ADDRESS = 64  # most pairs of one address whose order is decided in detail
 THREADS_AT_ONCE = 512  # whose clocks are replayed together; it bounds memory and changes no result
-
-
-def is_weak_poll(log: Accesses, waiting: WaitingSites, place: int) -> bool:
-    """Does a loop wait by this load, which a compiler may take out of it, or remove with it?"""
-    is_volatile = log.kind[place] == trace.VOLATILE_LOAD
-    return is_volatile and bool(waiting.tested[log.site[place]])
 
 
 @dataclass(frozen=True)
