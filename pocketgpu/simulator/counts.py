@@ -50,12 +50,14 @@ class Counts:
         flops = {**self.flops}
         for kind, operations in other.flops.items():
             flops[kind] = flops.get(kind, 0) + operations
-        names = [field.name for field in fields(self) if field.name != "flops"]
-        numbers = {name: getattr(self, name) + getattr(other, name) for name in names}
+        numbers = {}
+        for name in (*NAMES, "launches"):
+            numbers[name] = getattr(self, name) + getattr(other, name)
         return Counts(**numbers, flops=flops)
 
 
 WORDS = {"load": trace.LOADS, "store": (trace.STORE, trace.VOLATILE_STORE)}
+PAST = {"load": "loaded", "store": "stored"}
 NAMES = tuple(f.name for f in fields(Counts) if f.name not in ("flops", "launches"))
 
 
@@ -75,32 +77,39 @@ def count_memory(log: Accesses, lines: np.ndarray, with_atomics: bool = False) -
     add("atomics", log.is_one_of(trace.ATOMIC))
     request = requests(log)
     for word, kinds in WORDS.items():
-        of_kind = log.is_one_of(*kinds, trace.ATOMIC) if with_atomics else log.is_one_of(*kinds)
-        places = np.flatnonzero(of_kind & log.is_in(trace.GLOBAL))
-        add(f"global_{word}s", places)
-        add(f"global_bytes_{word.rstrip('e')}ed", places, log.bytes[places])
-        add(f"global_{word}_sectors", sector_places(log, places, request))
-        add(f"global_{word}_requests", places[distinct(request[places])])
-        places = np.flatnonzero(of_kind & log.is_in(trace.SHARED))
-        add(f"shared_{word}s", places)
-        add("shared_bytes", places, log.bytes[places])
-        first, turns = bank_turns(log, places, request)
+        if with_atomics:
+            kinds = (*kinds, trace.ATOMIC)
+        of_kind = log.is_one_of(*kinds)
+        in_global = np.flatnonzero(of_kind & log.is_in(trace.GLOBAL))
+        one_a_request = distinct(request[in_global])
+        add(f"global_{word}s", in_global)
+        add(f"global_bytes_{PAST[word]}", in_global, log.bytes[in_global])
+        add(f"global_{word}_sectors", sector_places(log, in_global, request))
+        add(f"global_{word}_requests", in_global[one_a_request])
+        in_shared = np.flatnonzero(of_kind & log.is_in(trace.SHARED))
+        first, turns = bank_turns(log, in_shared, request)
+        add(f"shared_{word}s", in_shared)
+        add("shared_bytes", in_shared, log.bytes[in_shared])
         add("shared_requests", first)
         add("bank_conflicts", first, turns)
-    used = np.flatnonzero(sum(table.values())).tolist()
-    return {line: {name: int(counts[line]) for name, counts in table.items()} for line in used}
+    used = np.flatnonzero(sum(table.values()))
+    return {line: {name: int(counts[line]) for name, counts in table.items()} for line in used.tolist()}
 
 
 def count_sectors(log: Accesses) -> int:
     """Sectors of global memory, read and written: what count_memory counts, without all the rest."""
     is_global = log.is_in(trace.GLOBAL)
-    at_site = np.zeros(int(log.site.max(initial=0)) + 1, bool)
-    at_site[log.site[is_global]] = True
-    places = np.flatnonzero(at_site[log.site])
+    sites = int(log.site.max(initial=0)) + 1
+    has_global = np.zeros(sites, bool)
+    has_global[log.site[is_global]] = True
+    places = np.flatnonzero(has_global[log.site])
     request = np.zeros(len(log.site), np.int64)
     request[places] = requests(log, places)
-    of_kinds = (np.flatnonzero(is_global & log.is_one_of(*kinds)) for kinds in WORDS.values())
-    return sum(len(sector_places(log, chosen, request)) for chosen in of_kinds)
+    sectors = 0
+    for kinds in WORDS.values():
+        chosen = np.flatnonzero(is_global & log.is_one_of(*kinds))
+        sectors += len(sector_places(log, chosen, request))
+    return sectors
 
 
 def requests(log: Accesses, places: np.ndarray | slice = slice(None)) -> np.ndarray:
@@ -109,7 +118,9 @@ def requests(log: Accesses, places: np.ndarray | slice = slice(None)) -> np.ndar
     site = log.site[places]
     sites = int(site.max(initial=0)) + 1
     turn = turn_in_group(thread * sites + site)
-    return (log.warp_of(thread) * sites + site) * (int(turn.max(initial=0)) + 1) + turn
+    turns = int(turn.max(initial=0)) + 1
+    warp_and_site = log.warp_of(thread) * sites + site
+    return warp_and_site * turns + turn
 
 
 def sector_places(log: Accesses, places: np.ndarray, request: np.ndarray) -> np.ndarray:
@@ -120,7 +131,8 @@ def sector_places(log: Accesses, places: np.ndarray, request: np.ndarray) -> np.
     wide = np.flatnonzero(last > first)
     sector = np.concatenate([first, last[wide]])
     places = np.concatenate([places, places[wide]])
-    return places[distinct(paired(request[places], sector))]
+    request_and_sector = paired(request[places], sector)
+    return places[distinct(request_and_sector)]
 
 
 def bank_turns(log: Accesses, places: np.ndarray, request: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -134,14 +146,18 @@ def bank_turns(log: Accesses, places: np.ndarray, request: np.ndarray) -> tuple[
     if most > 1:
         part = log.lane[places] * words // trace.WARP  # of the warp that is served at once
         serving = serving * most + np.minimum(part, words - 1)
-        places = repeated(places, words)
-        serving = repeated(serving, words)
-        word = repeated(word, words) + turn_in_group(repeated(np.arange(len(words)), words))
+        number = repeated(np.arange(len(words)), words)
+        places = places[number]
+        serving = serving[number]
+        word = word[number] + turn_in_group(number)
     chosen = distinct(paired(serving, word))  # in the order of `serving`
-    starts = starts_of(serving[chosen])
-    group = repeated(np.arange(len(starts)), np.diff(starts, append=len(chosen)))
-    in_bank = tallied(group * BANKS + word[chosen] % BANKS, len(starts) * BANKS)
+    serving = serving[chosen]
+    bank = word[chosen] % BANKS
+    starts = starts_of(serving)
+    lengths = np.diff(starts, append=len(chosen))
+    group = repeated(np.arange(len(starts)), lengths)
+    in_bank = tallied(group * BANKS + bank, len(starts) * BANKS)
     turns = in_bank.reshape(-1, BANKS).max(1) - 1
     first = places[chosen[starts]]
-    begins = starts_of(serving[chosen[starts]] // most)  # parts of one request follow one another
+    begins = starts_of(serving[starts] // most)  # parts of one request follow one another
     return first[begins], np.add.reduceat(turns, begins)

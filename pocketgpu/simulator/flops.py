@@ -34,17 +34,18 @@ def executions(program: TypedKernel, seen: Seen, entries: int | None) -> dict[in
     """
     starts = sorted(program.blocks)
     counts = {start: 0 for start in starts if _touches_memory(program, start)}
-    of_places = [
-        ({starts[bisect_right(starts, i) - 1] for i in place}, times) for place, times in seen.items()
-    ]
-    for blocks, times in of_places:
-        if len(blocks) == 1:
+    shared = []  # places in several blocks, and how often they ran in all of them together
+    for place, times in seen.items():
+        blocks = {starts[bisect_right(starts, instruction) - 1] for instruction in place}
+        if len(blocks) > 1:
+            shared.append((blocks, times))
+        elif blocks:
             (start,) = blocks
             counts[start] = max(counts.get(start, 0), times)
-    shared = [(blocks, times) for blocks, times in of_places if len(blocks) > 1]
-    for start in set().union(*(blocks for blocks, _ in shared)):
-        if not counts.get(start):
-            counts.pop(start, None)
+    for blocks, _ in shared:
+        for start in blocks:
+            if not counts.get(start):
+                counts.pop(start, None)
     flow = Flow(program, counts, entries)
     while flow.step() or any(flow.complete(*place) for place in shared):
         pass  # each step makes the count of one more block or edge known
@@ -53,7 +54,8 @@ def executions(program: TypedKernel, seen: Seen, entries: int | None) -> dict[in
 
 def instructions(site: SourcePlace) -> tuple[int, ...]:
     """Where the instructions of a site stand in its code."""
-    return tuple(2 * k for k, place in enumerate(site.code.co_positions()) if place == site.position)
+    positions = enumerate(site.code.co_positions())
+    return tuple(2 * number for number, position in positions if position == site.position)
 
 
 def _touches_memory(program: TypedKernel, start: int) -> bool:
@@ -62,10 +64,11 @@ def _touches_memory(program: TypedKernel, start: int) -> bool:
         value = getattr(statement, "value", None)
         if isinstance(statement, ir.SetItem | ir.StaticSetItem):
             return True
-        if isinstance(value, ir.Expr) and value.op in ("getitem", "static_getitem"):
-            whole = program.types[value.value.name]
-            element = program.types[statement.target.name]
-            if isinstance(whole, types.Array) and isinstance(element, types.Number):
+        is_load = isinstance(value, ir.Expr) and value.op in ("getitem", "static_getitem")
+        if is_load:
+            indexed = program.types[value.value.name]
+            result = program.types[statement.target.name]
+            if isinstance(indexed, types.Array) and isinstance(result, types.Number):
                 return True
     return False
 
@@ -78,8 +81,10 @@ class Flow:
         self.counts = dict(counts)
         self.edges = {("call", self.blocks[0]): entries}
         for start, block in program.blocks.items():
-            targets = [max(0, label - SHIFT) for label in block.terminator.get_targets()] or ["return"]
-            self.edges |= {(start, target): None for target in targets}
+            labels = block.terminator.get_targets()
+            targets = [max(0, label - SHIFT) for label in labels] or ["return"]
+            for target in targets:
+                self.edges[start, target] = None
 
     def step(self) -> bool:
         """Derive one more count; False if no more can be derived."""
@@ -90,7 +95,9 @@ class Flow:
         unknown = [block for block in blocks if block not in self.counts]
         if len(unknown) != 1:
             return False
-        self.counts[unknown[0]] = max(0, times - sum(self.counts[b] for b in blocks if b in self.counts))
+        (rest,) = unknown
+        known = sum(self.counts[block] for block in blocks - {rest})
+        self.counts[rest] = max(0, times - known)
         return True
 
     def _sides(self, block: int) -> Iterator[list]:
@@ -99,12 +106,13 @@ class Flow:
 
     def _derive(self, block: int, side: list) -> bool:
         unknown = [edge for edge in side if self.edges[edge] is None]
-        known = sum(self.edges[edge] for edge in side if edge not in unknown)
+        known = sum(self.edges[edge] or 0 for edge in side)
         if block not in self.counts and not unknown:
             self.counts[block] = known
             return True
         if block in self.counts and len(unknown) == 1:
-            self.edges[unknown[0]] = max(0, self.counts[block] - known)
+            (rest,) = unknown
+            self.edges[rest] = max(0, self.counts[block] - known)
             return True
         return False
 
@@ -113,7 +121,7 @@ ARITHMETIC = {
     *(operator.add, operator.sub, operator.mul, operator.truediv),
     *(operator.iadd, operator.isub, operator.imul, operator.itruediv),
 }
-HALVES = {"hadd": 1, "hsub": 1, "hmul": 1, "hdiv": 1, "hfma": 2}  # of cuda.fp16
+OPERATIONS_OF = {"fma": 2, "hfma": 2, "hadd": 1, "hsub": 1, "hmul": 1, "hdiv": 1}  # h…: cuda.fp16
 FREE = {"min", "max", "abs", "fabs", "copysign", "selp"}  # no arithmetic in the usual count
 _known: dict = {}  # what a kernel's blocks compute, or why that is unknown, by function and types
 
@@ -129,33 +137,37 @@ def flops(kernel: Callable, arguments: tuple, columns: Columns, threads: int | N
 
     Raises FlopsUnknown where Numba finds no types for the kernel.
     """
+    function = getattr(kernel, "py_func", kernel)
     seen = {}
-    kinds = columns.site * KINDS + columns.kind
-    for number, times in zip(*np.unique(kinds, return_counts=True), strict=True):
-        site = columns.sites[int(number) // KINDS]
+    site_and_kind = columns.site * KINDS + columns.kind
+    numbers, counts = np.unique(site_and_kind, return_counts=True)
+    for number, times in zip(numbers.tolist(), counts.tolist(), strict=True):
+        site = columns.sites[number // KINDS]
         places = seen.setdefault(id(site.code), {})
         place = instructions(site)
-        places[place] = max(places.get(place, 0), int(times))  # a[i] += 1 loads and stores
+        places[place] = max(places.get(place, 0), times)  # a[i] += 1 loads and stores
     result = {}
     try:
         kinds = tuple(map(type_of, arguments))
     except (ValueError, NumbaError) as error:
         raise FlopsUnknown(f"an argument has no type on a GPU: {error}") from error
-    _add(getattr(kernel, "py_func", kernel), kinds, seen, threads, result)
+    _add(function, kinds, seen, threads, result)
     return {line: dict(counts) for line, counts in sorted(result.items())}
 
 
 def _add(function: Callable, kinds: tuple, seen: dict, entries: int | None, result: dict) -> None:
     """Add a function's operations, and those of the device functions it calls."""
     program, operations = _typed(function, kinds)
-    counts = executions(program, seen.get(id(function.__code__), {}), entries)
+    seen_here = seen.get(id(function.__code__), {})
+    counts = executions(program, seen_here, entries)
     calls = Counter()
     for block, times in counts.items():
         for line, kind, number in operations[block]:
             if isinstance(kind, tuple):
                 calls[kind] += times
             elif times:
-                result.setdefault(line, Counter())[kind] += times * number
+                of_line = result.setdefault(line, Counter())
+                of_line[kind] += times * number
     for (inner, inner_kinds), times in calls.items():
         _add(inner, inner_kinds, seen, times, result)
 
@@ -167,14 +179,17 @@ def _typed(function: Callable, kinds: tuple) -> tuple[TypedKernel, dict[int, lis
         try:
             program = typed(function, kinds)
         except Exception as error:  # Numba refuses in many ways; strict mode says what to do about them
-            lines = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).split("\n")
-            reason = next((line for line in lines if line and not line.startswith("Failed in")), "")
-            _known[key] = FlopsUnknown(f"Numba compiles no {function.__name__}: {reason.strip(' :')}")
+            message = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+            lines = [line for line in message.split("\n") if line and not line.startswith("Failed in")]
+            reason = lines[0].strip(" :") if lines else ""
+            _known[key] = FlopsUnknown(f"Numba compiles no {function.__name__}: {reason}")
         else:
-            _known[key] = program, {block: [*_operations(program, block)] for block in program.blocks}
-    if isinstance(_known[key], FlopsUnknown):
-        raise _known[key]
-    return _known[key]
+            operations = {block: [*_operations(program, block)] for block in program.blocks}
+            _known[key] = program, operations
+    known = _known[key]
+    if isinstance(known, FlopsUnknown):
+        raise known
+    return known
 
 
 def _operations(program: TypedKernel, block: int) -> Iterator[tuple[int, object, int]]:
@@ -185,21 +200,27 @@ def _operations(program: TypedKernel, block: int) -> Iterator[tuple[int, object,
         signature = program.signatures.get(value) if isinstance(value, ir.Expr) else None
         if signature is None or not isinstance(statement, ir.Assign):
             continue
-        narrow = creep.narrowed(statement) and signature.return_type == types.float64
-        dtype = "float32" if narrow else str(signature.return_type)
+        line = statement.loc.line
+        result_type = signature.return_type
+        is_narrow = creep.narrowed(statement) and result_type == types.float64
+        dtype = "float32" if is_narrow else str(result_type)
         called = program.types.get(value.func.name) if value.op == "call" else None
         if isinstance(called, types.Dispatcher):
-            yield statement.loc.line, (called.dispatcher.py_func, signature.args), 1
-        elif isinstance(signature.return_type, types.Float):
-            yield from ((statement.loc.line, *count) for count in _counted(value, called, dtype))
+            yield line, (called.dispatcher.py_func, signature.args), 1
+        elif isinstance(result_type, types.Float):
+            for kind, number in _counted(value, called, dtype):
+                yield line, kind, number
 
 
 def _counted(value: ir.Expr, called: types.Type | None, dtype: str) -> Iterator[tuple[str, int]]:
+    functions = f"{dtype} functions"
     if value.op in ("binop", "inplace_binop"):
-        yield (dtype, 1) if value.fn in ARITHMETIC else (f"{dtype} functions", 1)
+        yield dtype if value.fn in ARITHMETIC else functions, 1
     elif isinstance(called, types.Function):
-        name = getattr(called.typing_key, "__name__", "")
-        if name == "fma" or name in HALVES:
-            yield dtype, HALVES.get(name, 2)
-        elif getattr(called.typing_key, "__module__", "") == "math" and name not in FREE:
-            yield f"{dtype} functions", 1
+        function = called.typing_key
+        name = getattr(function, "__name__", "")
+        module = getattr(function, "__module__", "")
+        if name in OPERATIONS_OF:
+            yield dtype, OPERATIONS_OF[name]
+        elif module == "math" and name not in FREE:
+            yield functions, 1

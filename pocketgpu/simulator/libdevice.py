@@ -40,7 +40,8 @@ def _root(number: Fraction | float) -> Fraction | float:
         return np.sqrt(number)
     square = number.numerator * number.denominator << 256
     root = math.isqrt(square)
-    return Fraction(2 * root + (root * root != square), number.denominator << 129)
+    has_more_digits = root * root != square
+    return Fraction(2 * root + has_more_digits, number.denominator << 129)
 
 
 EXACT = {
@@ -62,8 +63,10 @@ def rounded(exact: Fraction, kind: type, mode: str) -> np.floating:
         return nearest
     towards = TOWARDS[mode]
     is_above = float(nearest) > exact
-    passed = is_above if towards < 0 or (towards == 0 and exact > 0) else not is_above
-    return np.nextafter(nearest, kind(towards)) if passed else nearest
+    goes_down = towards < 0 or (towards == 0 and exact > 0)
+    if is_above != goes_down:
+        return nearest
+    return np.nextafter(nearest, kind(towards))
 
 
 def _with_rounding(name: str) -> Callable | None:
@@ -71,8 +74,9 @@ def _with_rounding(name: str) -> Callable | None:
     match = re.fullmatch(r"(f|d)(add|sub|mul|div|ma|rcp|sqrt|rsqrt)(f?)_r([nzdu])", name)
     if not match:
         return None
-    of, operation, of_float, mode = match.groups()
-    kind = np.float64 if of == "d" or (operation == "ma" and not of_float) else np.float32
+    letter, operation, ending, mode = match.groups()
+    is_fma_of_doubles = operation == "ma" and not ending
+    kind = np.float64 if letter == "d" or is_fma_of_doubles else np.float32
     compute = EXACT[operation]
 
     def compute_rounded(*values: float) -> np.floating:
@@ -90,16 +94,26 @@ def _conversion(name: str) -> Callable | None:
     match = re.fullmatch(r"(float|double|int|uint|ll|ull)2(float|double|int|uint|ll|ull)_r([nzdu])", name)
     if not match:
         return None
-    source, target = (TYPES[part] for part in match.groups()[:2])
+    source = TYPES[match[1]]
+    target = TYPES[match[2]]
     mode = match[3]
 
-    def convert(value: float) -> np.number:
-        number = _as(source, value)
-        if target in REGISTERS:
-            return REGISTERS[target](wrapped(converted_float(TO_WHOLE[mode](number), target), target))
-        return rounded(Fraction(number.item()), target, mode) if math.isfinite(number) else target(number)
+    def to_integer(value: float) -> np.integer:
+        whole = TO_WHOLE[mode](_as(source, value))
+        return _register(target, converted_float(whole, target))
 
-    return convert
+    def to_float(value: float) -> np.floating:
+        number = _as(source, value)
+        if not math.isfinite(number):
+            return target(number)
+        return rounded(Fraction(number.item()), target, mode)
+
+    return to_integer if target in REGISTERS else to_float
+
+
+def _register(kind: type, number: int) -> np.integer:
+    """The integer as a register of that type, in which it wraps."""
+    return REGISTERS[kind](wrapped(number, kind))
 
 
 def _as(kind: type, value: float) -> np.number:
@@ -117,21 +131,26 @@ def _of_integers(kind: type, function: Callable) -> Callable:
     """A function of integers, exact, whose result wraps in that type."""
 
     def compute(*values: int) -> np.integer:
-        result = function(*(int(wrapped(value, kind)) for value in values))
-        return REGISTERS[kind](wrapped(result, kind))
+        integers = [int(wrapped(value, kind)) for value in values]
+        return _register(kind, function(*integers))
 
     return compute
 
 
-def _of_bits(kind: type, count: Callable) -> Callable:
-    """A function of the bits that an integer has in that type."""
-    return _of_integers(kind, lambda value: count(kind(value)))
+def _of_bits(kind: type, function: Callable, result: type) -> Callable:
+    """A function of the bits that an integer has in one type, with a result in another."""
+    return lambda value: _register(result, function(_as(kind, value)))
 
 
 def _byte_perm(a: int, b: int, selector: int) -> int:
     """Four of the eight bytes of b and a, chosen by four digits of the selector."""
     both = (b & 0xFFFFFFFF) << 32 | (a & 0xFFFFFFFF)
-    return sum((both >> 8 * (selector >> 4 * k & 7) & 0xFF) << 8 * k for k in range(4))
+    result = 0
+    for place in range(4):
+        chosen = selector >> 4 * place & 7
+        byte = both >> 8 * chosen & 0xFF
+        result |= byte << 8 * place
+    return result
 
 
 def _exponent(value: float) -> int:
@@ -140,7 +159,8 @@ def _exponent(value: float) -> int:
 
 def _sign_away(value: float) -> float:
     """The nearest whole number; halves go away from zero."""
-    return np.copysign(np.floor(np.abs(value) + 0.5), value)
+    magnitude = np.floor(np.abs(value) + 0.5)
+    return np.copysign(magnitude, value)
 
 
 def _low_24(value: int) -> int:
@@ -150,14 +170,16 @@ def _low_24(value: int) -> int:
 def _divided(x: float, y: float) -> np.float32:
     """x / y; 0 where 2**126 < |y| < 2**128."""
     is_large = 2.0**126 < abs(y) < 2.0**128
-    return np.float32(np.float32(x) * 0 if is_large else np.float32(x) / np.float32(y))
+    x = np.float32(x)
+    return np.float32(x * 0) if is_large else np.float32(x / np.float32(y))
 
 
 def _of_pi(function: Callable, x: float) -> float:
     """The function of pi times x."""
     if not math.isfinite(x):
         return x * math.nan
-    return type(x)(function(math.pi * math.fmod(x, 2)))
+    angle = math.pi * math.fmod(x, 2)
+    return type(x)(function(angle))
 
 
 def _positive_difference(x: float, y: float) -> float:
@@ -200,7 +222,7 @@ OWN = {
     "modf": _fraction_and_whole,
     "scalbn": GPU_MATH["ldexp"],
     "logb": lambda x: type(x)(_exponent(x)),
-    "ilogb": _exponent,
+    "ilogb": lambda x: Int32(_exponent(x)),
     "nearbyint": np.rint,
     "round": _sign_away,
     "llrint": lambda x: _as_int64(np.rint(x)),
@@ -223,8 +245,8 @@ PLAIN = {  # names that do not follow the rule of the last letter
     "umul24": _of_integers(np.uint32, lambda x, y: x % 2**24 * (y % 2**24)),
     "abs": _of_integers(np.int32, abs),
     "llabs": _of_integers(np.int64, abs),
-    "finitef": lambda x: int(np.isfinite(x)),
-    "isfinited": lambda x: int(np.isfinite(x)),
+    "finitef": lambda x: Int32(np.isfinite(x)),
+    "isfinited": lambda x: Int32(np.isfinite(x)),
 }
 OF_BOTH_SIGNS = {  # name: (type, function); of unsigned integers with a u before name and type
     "mulhi": ("int", lambda x, y: x * y >> 32),
@@ -237,17 +259,18 @@ OF_BOTH_SIGNS = {  # name: (type, function); of unsigned integers with a u befor
     "llmax": ("ll", max),
     "llmin": ("ll", min),
 }
-COUNTS = (arithmetic.popc, arithmetic.clz, arithmetic.ffs, arithmetic.brev)  # names of ours would come first
-for _count in COUNTS:
-    for _ending, _kind in {"": np.int32, "ll": np.int64}.items():
-        PLAIN[f"{_count.__name__}{_ending}"] = _of_bits(_kind, _count)
+COUNTS = {"popc": arithmetic.popc, "clz": arithmetic.clz, "ffs": arithmetic.ffs}  # each an int
+for _ending, _kind in {"": np.int32, "ll": np.int64}.items():
+    PLAIN[f"brev{_ending}"] = _of_bits(_kind, arithmetic.brev, _kind)
+    for _name, _count in COUNTS.items():
+        PLAIN[f"{_name}{_ending}"] = _of_bits(_kind, _count, np.int32)
 for _name, (_kind, _function) in OF_BOTH_SIGNS.items():
     PLAIN[_name] = _of_integers(INTEGERS[_kind], _function)
     PLAIN[f"u{_name}"] = _of_integers(INTEGERS[f"u{_kind}"], _function)
 QUESTIONS = {  # which end with d or f
-    "isnan": lambda x: int(x != x),
-    "isinf": lambda x: int(np.isinf(x)),
-    "signbit": lambda x: int(np.signbit(x)),
+    "isnan": lambda x: Int32(x != x),
+    "isinf": lambda x: Int32(np.isinf(x)),
+    "signbit": lambda x: Int32(np.signbit(x)),
 }
 for _name, _function in QUESTIONS.items():
     PLAIN[f"{_name}d"] = PLAIN[f"{_name}f"] = _function
@@ -257,17 +280,32 @@ UFUNCS = {name: function for name, function in vars(np).items() if isinstance(fu
 def __getattr__(name: str) -> Callable:
     if name.startswith("__"):
         raise AttributeError(name)
-    if special := PLAIN.get(name) or _with_rounding(name) or _conversion(name):
+    special = PLAIN.get(name) or _with_rounding(name) or _conversion(name)
+    if special:
         return special
     bare = name.removeprefix("fast_")
-    for known in (bare, bare.removesuffix("f"))[bare != name :]:  # the fast ones are all of float32
-        function = OWN.get(known) or GPU_MATH.get(known) or getattr(math, known, None) or UFUNCS.get(known)
-        if callable(function):
-            kind = np.float64 if known == name else np.float32
-            return lambda *values, of=function: of(*(_of_kind(value, kind) for value in values))
+    if bare == name and _has_function(name):
+        return _of_floats(np.float64, name)
+    without_letter = bare.removesuffix("f")  # the fast ones are all of float32
+    if _has_function(without_letter):
+        return _of_floats(np.float32, without_letter)
     raise AttributeError(
         f"the simulator has no libdevice.{name}; write it with functions of math (docs/simulator.md)"
     )
+
+
+def _has_function(name: str) -> bool:
+    return callable(_function(name))
+
+
+def _function(name: str) -> object:
+    """What has that name: ours, else that of the GPU's math, of Python's or of NumPy."""
+    return OWN.get(name) or GPU_MATH.get(name) or getattr(math, name, None) or UFUNCS.get(name)
+
+
+def _of_floats(kind: type, name: str) -> Callable:
+    function = _function(name)
+    return lambda *values: function(*(_of_kind(value, kind) for value in values))
 
 
 def _of_kind(value: object, kind: type) -> object:

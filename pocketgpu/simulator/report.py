@@ -62,9 +62,10 @@ class Report:
         """(line number, source, counts that are not zero) for every line of the kernel."""
         rows = []
         for number, text in enumerate(self.source, self.first_line):
-            counts = self.lines.get(number)
-            cells = {name: _count_shown(counts, of) for name, of in SHOWN.items()} if counts else {}
-            rows.append((number, text, {name: value for name, value in cells.items() if value}))
+            counts = self.lines.get(number, Counts())
+            cells = {name: _count_shown(counts, field) for name, field in SHOWN.items()}
+            cells_shown = {name: count for name, count in cells.items() if count}
+            rows.append((number, text, cells_shown))
         return rows
 
     def headings(self) -> list[str]:
@@ -75,13 +76,13 @@ class Report:
     def counts_by_line(self) -> str:
         """The kernel's source with counts beside it, as text."""
         used = self.headings()
-        head = f"{self.kernel}: {self.sentence()}"
-        heading = "".join(f"{name:>10}" for name in used)
-        rows = [
-            f"{number:>5} {text.rstrip()[:70]:<70}" + "".join(f"{cells.get(name, ''):>10}" for name in used)
-            for number, text, cells in self.table()
-        ]
-        return "\n".join([head, " " * 76 + heading, *rows])
+        headings = "".join(f"{name:>10}" for name in used)
+        texts = [f"{self.kernel}: {self.sentence()}", " " * 76 + headings]
+        for number, text, cells in self.table():
+            code = text.rstrip()[:70]
+            counts = "".join(f"{cells.get(name, ''):>10}" for name in used)
+            texts.append(f"{number:>5} {code:<70}{counts}")
+        return "\n".join(texts)
 
     def __str__(self) -> str:
         texts = [str(finding) for finding in self.findings] or ["no findings"]
@@ -97,20 +98,23 @@ class Report:
     def _repr_html_(self) -> str:
         used = self.headings()
         cell = '<td style="text-align:right">{}</td>'.format
-        heading = "".join(f'<th scope="col">{name}</th>' for name in used)
-        rows = "".join(
-            f"<tr>{cell(number)}<td style='text-align:left;white-space:pre;font-family:monospace'>"
-            f"{html.escape(text.rstrip())}</td>{''.join(cell(cells.get(name, '')) for name in used)}</tr>"
-            for number, text, cells in self.table()
-        )
-        items = (
-            "".join(f"<li>{html.escape(str(finding))}</li>" for finding in self.findings)
-            or "<li>no findings</li>"
-        )
+        headings = "".join(f'<th scope="col">{name}</th>' for name in used)
+        rows = []
+        for number, text, cells in self.table():
+            code = html.escape(text.rstrip())
+            counts = "".join(cell(cells.get(name, "")) for name in used)
+            rows.append(
+                f"<tr>{cell(number)}<td style='text-align:left;white-space:pre;font-family:monospace'>"
+                f"{code}</td>{counts}</tr>"
+            )
+        findings = [html.escape(str(finding)) for finding in self.findings] or ["no findings"]
+        items = "".join(f"<li>{finding}</li>" for finding in findings)
+        kernel = html.escape(self.kernel)
+        sentence = html.escape(self.sentence())
         return (
-            f"<div><p>{html.escape(self.kernel)}: {html.escape(self.sentence())}</p><table><thead><tr>"
-            f'<th scope="col">line</th><th scope="col">source</th>{heading}</tr></thead>'
-            f"<tbody>{rows}</tbody></table><ul>{items}</ul></div>"
+            f"<div><p>{kernel}: {sentence}</p><table><thead><tr>"
+            f'<th scope="col">line</th><th scope="col">source</th>{headings}</tr></thead>'
+            f"<tbody>{''.join(rows)}</tbody></table><ul>{items}</ul></div>"
         )
 
 
@@ -124,7 +128,8 @@ def observe(
     if not hasattr(kernel, "max_cooperative_grid_blocks"):
         raise TypeError(f"{name} is not a kernel: put @cuda.jit above its def")
     now = replace(current(), checks=True)
-    result = report(kernel[grid, block, 0, shared].run(arguments, now), with_flops)
+    launch = kernel[grid, block, 0, shared]
+    result = report(launch.run(arguments, now), with_flops)
     advance_clock(now.sheet, result.counts.sectors)
     return result
 
@@ -134,10 +139,11 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
     columns, log = _events(watch)
     lines = np.array([site.line for site in columns.sites] or [0], np.int64)
     by_line = {line: Counts(**numbers) for line, numbers in count_memory(log, lines).items()}
+    for line, barriers in _barriers(columns, lines, watch).items():
+        by_line[line] = by_line.get(line, Counts()) + Counts(barriers=barriers)
     operations, unknown = _flops(watch, columns) if with_flops else ({}, "")
-    for name, of_lines in {"barriers": _barriers(columns, lines, watch), "flops": operations}.items():
-        for line, count in of_lines.items():
-            by_line[line] = by_line.get(line, Counts()) + Counts(**{name: count})
+    for line, flops in operations.items():
+        by_line[line] = by_line.get(line, Counts()) + Counts(flops=flops)
     total = sum(by_line.values(), Counts(launches=1))
     source, first_line = source_of(watch.kernel)
     findings = _findings(watch, columns, log)
@@ -186,31 +192,39 @@ def _barriers(columns: Columns, lines: np.ndarray, watch: Watch) -> dict[int, in
     """Barriers by line: each block's once, however many threads came."""
     per_line = {}
     for kind, size in watch.threads.items():
-        mask = columns.kind == kind
-        for line, arrived in zip(*np.unique(lines[columns.site[mask]], return_counts=True), strict=True):
-            per_line[int(line)] = per_line.get(int(line), 0) + int(arrived) // size
+        site = columns.site[columns.kind == kind]
+        lines_of_kind, arrivals = np.unique(lines[site], return_counts=True)
+        for line, arrived in zip(lines_of_kind.tolist(), arrivals.tolist(), strict=True):
+            per_line[line] = per_line.get(line, 0) + arrived // size
     return per_line
 
 
 def _count_shown(counts: Counts, name: str) -> int:
     if name == "flops":
         return sum(counts.flops.values())
-    return counts.shared_loads + counts.shared_stores if name == "shared" else getattr(counts, name)
+    if name == "shared":
+        return counts.shared_loads + counts.shared_stores
+    return getattr(counts, name)
 
 
-def _sentence(c: Counts) -> str:
-    parts = [
-        f"{quantity(c.global_loads, 'load')} in {quantity(c.global_load_sectors, 'sector')}",
-        f"{quantity(c.global_stores, 'store')} in {quantity(c.global_store_sectors, 'sector')}",
-    ]
-    if c.shared_requests:
-        accesses = quantity(c.shared_loads + c.shared_stores, "shared access")
-        parts.append(f"{accesses} with {quantity(c.bank_conflicts, 'bank conflict')}")
-    if c.atomics:
-        parts.append(quantity(c.atomics, "atomic"))
-    if c.barriers:
-        parts.append(quantity(c.barriers, "barrier"))
-    for kind, n in sorted(c.flops.items()):
-        is_function = kind.endswith("functions")
-        parts.append(quantity(n, kind[:-1]) if is_function else f"{quantity(n, 'FLOP')} in {kind}")
+def _sentence(counts: Counts) -> str:
+    loads = quantity(counts.global_loads, "load")
+    load_sectors = quantity(counts.global_load_sectors, "sector")
+    stores = quantity(counts.global_stores, "store")
+    store_sectors = quantity(counts.global_store_sectors, "sector")
+    parts = [f"{loads} in {load_sectors}", f"{stores} in {store_sectors}"]
+    if counts.shared_requests:
+        shared = quantity(counts.shared_loads + counts.shared_stores, "shared access")
+        conflicts = quantity(counts.bank_conflicts, "bank conflict")
+        parts.append(f"{shared} with {conflicts}")
+    if counts.atomics:
+        parts.append(quantity(counts.atomics, "atomic"))
+    if counts.barriers:
+        parts.append(quantity(counts.barriers, "barrier"))
+    for kind, number in sorted(counts.flops.items()):
+        if kind.endswith("functions"):
+            parts.append(quantity(number, kind.removesuffix("s")))
+        else:
+            operations = quantity(number, "FLOP")
+            parts.append(f"{operations} in {kind}")
     return ", ".join(parts)

@@ -22,8 +22,9 @@ from types import CodeType, FunctionType
 
 import numpy as np
 
-from pocketgpu.simulator.accesses import Accesses, Arrays, Parameters, is_added, position_of
+from pocketgpu.simulator.accesses import Accesses, is_added, position_of
 from pocketgpu.simulator.arithmetic import Unset
+from pocketgpu.simulator.indexing import Arrays, Parameters
 from pocketgpu.simulator.memory import Watched, attribute
 from pocketgpu.simulator.names import Transformer, arguments_in, called, load, store
 from pocketgpu.simulator.operators import NO_INTEGER, OF_REGISTER, Operators, Widths

@@ -12,8 +12,8 @@ from types import BuiltinMethodType, CellType, CodeType, FunctionType, MethodTyp
 import numpy as np
 
 from pocketgpu.simulator import arithmetic, libdevice, names
-from pocketgpu.simulator.accesses import Parameters
 from pocketgpu.simulator.endless import look_at_the_clock, short_range
+from pocketgpu.simulator.indexing import Parameters
 from pocketgpu.simulator.memory import Watched
 from pocketgpu.simulator.operators import NO_INTEGER, OF_INDEX, OF_REGISTER
 from pocketgpu.simulator.rewriting import GENERATOR, UNKNOWN, Rewritten, rewritten
