@@ -30,10 +30,13 @@ def hidden_states(radius: float) -> tuple[np.ndarray, np.ndarray]:
     """(weight_hh [H,H], h [LONGEST+1,H]) of the network run from zero under a random input."""
     start = Network.create("rnn_tanh", 1, HIDDEN, dtype="float64", init="orthogonal", seed=1)
     weight_hh = radius * start.parameters["weight_hh_l0"]
-    h = [np.zeros((1, HIDDEN))]
-    for push in DRIVE * np.random.default_rng(2).standard_normal((LONGEST, 1, HIDDEN)):
-        (after,), _ = cells.forward("rnn_tanh", push, (h[-1],), weight_hh, np.zeros(HIDDEN))
-        h.append(after)
+    bias_hh = np.zeros(HIDDEN)
+    state = (np.zeros((1, HIDDEN)),)
+    h = [*state]
+    drive = DRIVE * np.random.default_rng(2).standard_normal((LONGEST, 1, HIDDEN))
+    for from_input in drive:
+        state, _ = cells.forward("rnn_tanh", from_input, state, weight_hh, bias_hh)
+        h += state
     return weight_hh, np.concatenate(h)
 
 
@@ -41,14 +44,20 @@ def hidden_states(radius: float) -> tuple[np.ndarray, np.ndarray]:
 def jacobians(radius: float) -> np.ndarray:
     """[LONGEST,H,H] dh[t+1]/dh[t] of every step: its backward, given all unit gradients as a minibatch."""
     weight_hh, h = hidden_states(radius)
-    saved = (cells.SavedStep((before,), after, None) for before, after in pairwise(h))
-    return np.array([cells.backward("rnn_tanh", (np.eye(HIDDEN),), k, weight_hh)[2][0] for k in saved])
+    unit_gradients = (np.eye(HIDDEN),)
+    by_step = []
+    for before, after in pairwise(h):
+        saved = cells.SavedStep((before,), after, None)
+        _, _, (dh,) = cells.backward("rnn_tanh", unit_gradients, saved, weight_hh)
+        by_step.append(dh)
+    return np.array(by_step)
 
 
 @lru_cache(maxsize=256)
 def gains(radius: float, T: int) -> np.ndarray:
     """[T+1] root mean square of what k = 0 … T steps back leave of a gradient at h[T]."""
-    products = accumulate(jacobians(radius)[:T][::-1], np.matmul, initial=np.eye(HIDDEN))
+    last_first = jacobians(radius)[:T][::-1]
+    products = accumulate(last_first, np.matmul, initial=np.eye(HIDDEN))
     return np.array([_root_mean_square(product) for product in products])
 
 
@@ -56,24 +65,33 @@ def gains(radius: float, T: int) -> np.ndarray:
 def gain_map() -> np.ndarray:
     """[LONGEST,radius] what T = 1 … LONGEST steps back leave of a gradient at h[T], for every radius."""
     later_first = lambda product, step: step @ product
-    products = [accumulate(jacobians(radius), later_first) for radius in RADII]
-    return np.array([[_root_mean_square(p) for p in of_radius] for of_radius in products]).T
+    sizes = []
+    for radius in RADII:
+        products = accumulate(jacobians(radius), later_first)
+        sizes.append([_root_mean_square(product) for product in products])
+    return np.array(sizes).T
 
 
 def _root_mean_square(product: np.ndarray) -> float:
     """How long a gradient of length 1 becomes, over all directions it can have."""
-    return float(np.linalg.norm(product) / np.sqrt(HIDDEN))
+    norm = np.linalg.norm(product)
+    return float(norm / np.sqrt(HIDDEN))
 
 
 def finding(radius: float, T: int) -> str:
     """What the picture shows, in one sentence."""
-    left = gains(radius, T)[-1]
-    verdict = "has vanished" if left < 1e-3 else "has exploded" if left > 1e3 else "still counts"
-    lost = " It is below float32's rounding beside a gradient of size 1." if left < ROUNDING else ""
+    size = gains(radius, T)[-1]
+    verdict = "still counts"
+    if size < 1e-3:
+        verdict = "has vanished"
+    elif size > 1e3:
+        verdict = "has exploded"
+    lost = " It is below float32's rounding beside a gradient of size 1." if size < ROUNDING else ""
+    linear = radius**T
     return (
         f"Spectral radius {radius:.2f}, T = {T}: a gradient of size 1 at the last step reaches step 0 "
-        f"with size {left:.1e} and {verdict}; without tanh it would be {radius:.2f}^{T} = "
-        f"{radius**T:.1e}.{lost}"
+        f"with size {size:.1e} and {verdict}; without tanh it would be {radius:.2f}^{T} = "
+        f"{linear:.1e}.{lost}"
     )
 
 
@@ -81,10 +99,12 @@ def figure_gradient_flow(radius: float, T: int) -> Figure:
     """The gradient's size against steps back, and this network's place on the map of all of them."""
     figure, parts = _blank()
     back = np.arange(T + 1)
-    parts["tanh"].set_data(back, np.maximum(gains(radius, T), FLOOR))
-    parts["linear"].set_data(back, np.clip(radius ** back.astype(float), FLOOR, CEILING))
+    linear = radius ** back.astype(float)
+    curve = parts["tanh"]
+    curve.set_data(back, np.maximum(gains(radius, T), FLOOR))
+    curve.axes.set_title(f"radius {radius:.2f}, T = {T}", loc="left")
+    parts["linear"].set_data(back, np.clip(linear, FLOOR, CEILING))
     parts["here"].set_data([radius], [T])
-    parts["tanh"].axes.set_title(f"radius {radius:.2f}, T = {T}", loc="left")
     return figure
 
 

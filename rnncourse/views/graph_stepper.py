@@ -43,16 +43,19 @@ def run_step(cell: str, *changes: str) -> CellStep:
     graph = changed(step_graph(cell, *SIZES), *changes)
     reverse = mirror(graph)
     rng = np.random.default_rng(0)
-    values = run(graph, {wire: rng.normal(size=shape) for wire, shape in graph.inputs.items()})
+    inputs = {wire: rng.normal(size=shape) for wire, shape in graph.inputs.items()}
+    values = run(graph, inputs)
+    saved = {wire: values[wire] for wire in reverse.needed(graph)}
     arriving = {wire: rng.normal(size=shape) for wire, shape in reverse.graph.inputs.items()}
-    back = run(reverse.graph, arriving | {wire: values[wire] for wire in reverse.needed(graph)})
-    return CellStep(graph, reverse, values | back)
+    gradients = run(reverse.graph, arriving | saved)
+    return CellStep(graph, reverse, values | gradients)
 
 
 def changed(graph: Graph, *changes: str) -> Graph:
     """The graph after the changes of these names, in the order of CHANGES."""
     for name, change in CHANGES.items():
-        graph = change(graph) if name in changes else graph
+        if name in changes:
+            graph = change(graph)
     return graph
 
 
@@ -65,10 +68,12 @@ def counts(cell: str, *changes: str, T: int = STEPS) -> tuple[int, int]:
 
 def figure_graph(cell: str, move: int = 0, **switches: bool) -> Page:
     """Forward graph and mirror; the node that has its turn is highlighted.  switches: named as in CHANGES."""
-    changes = _on(switches)
-    node, is_forward = _turn(run_step(cell, *changes).graph, move)
-    drawn = side_by_side(run_step(cell, *changes).graph, node and node.outputs[0])
-    return Page(drawn.html, f"{_title(node, is_forward)} {drawn.alt}")
+    graph = run_step(cell, *_on(switches)).graph
+    node, is_forward = _turn(graph, move)
+    mark = node.outputs[0] if node else None
+    drawn = side_by_side(graph, mark)
+    title = _title(node, is_forward)
+    return Page(drawn.html, f"{title} {drawn.alt}")
 
 
 def finding(cell: str, move: int = 0, **switches: bool) -> str:
@@ -104,34 +109,44 @@ def _on(switches: dict[str, bool]) -> tuple[str, ...]:
 
 def _turn(graph: Graph, move: int) -> tuple[Node | None, bool]:
     """The node whose turn it is and whether it runs forward; all forward, then all in reverse."""
-    turns = [*graph.nodes, *reversed(graph.nodes)]
+    turns = [None, *graph.nodes, *reversed(graph.nodes)]
     is_forward = move <= len(graph.nodes)
-    return (turns[move - 1] if 0 < move <= len(turns) else None), is_forward
+    node = turns[move] if 0 <= move < len(turns) else None
+    return node, is_forward
 
 
 def _title(node: Node | None, is_forward: bool) -> str:
+    if not node:
+        return ""
     direction = "forward" if is_forward else "backward"
-    return f"Highlighted: the node that makes {node.outputs[0]}, {direction}." if node else ""
+    return f"Highlighted: the node that makes {node.outputs[0]}, {direction}."
 
 
 def _forward(step: CellStep, node: Node) -> str:
-    read = " and ".join(f"{wire} {_shape(step.values[wire])}" for wire in node.inputs)
-    results = " and ".join(_with_value(wire, step.values[wire]) for wire in node.outputs)
-    return f"Forward, {node.op}: reads {read}; makes {results}."
+    values = step.values
+    inputs = " and ".join(f"{wire} {_shape(values[wire])}" for wire in node.inputs)
+    results = " and ".join(_with_value(wire, values[wire]) for wire in node.outputs)
+    return f"Forward, {node.op}: reads {inputs}; makes {results}."
 
 
 def _backward(step: CellStep, node: Node) -> str:
-    d = lambda wire: step.values.get(step.reverse.gradient[wire])
-    arrives = " and ".join(f"d({wire}) {_shape(step.values[wire])}" for wire in node.outputs)
-    gradients = " and ".join(_with_value(f"d({wire})", d(wire)) for wire in dict.fromkeys(node.inputs))
+    values = step.values
+    arriving = " and ".join(f"d({wire}) {_shape(values[wire])}" for wire in node.outputs)
+    gradients = []
+    for wire in dict.fromkeys(node.inputs):
+        gradient = step.reverse.gradient[wire]
+        gradients.append(_with_value(f"d({wire})", values.get(gradient)))
+    results = " and ".join(gradients)
     saved = ", ".join(needs(step.graph, node)) or "nothing saved"
-    return f"Backward, {node.op}: {arrives} arrives; needs {saved}; adds to {gradients}."
+    return f"Backward, {node.op}: {arriving} arrives; needs {saved}; adds to {results}."
 
 
 def _with_value(wire: str, value: np.ndarray) -> str:
     """A wire with its shape and first number, say z [2,4] = 0.31 …"""
-    return f"{wire} {_shape(value)} = {value.flat[0]:.2f} …"
+    first = value.flat[0]
+    return f"{wire} {_shape(value)} = {first:.2f} …"
 
 
 def _shape(value: np.ndarray) -> str:
-    return f"[{','.join(map(str, value.shape))}]"
+    sizes = ",".join(map(str, value.shape))
+    return f"[{sizes}]"

@@ -23,36 +23,54 @@ def choose_layers(size: int, edges: Edges) -> list[int]:
         sources[end].append(start)
     layers = [0] * size
     for _ in range(size):  # the longest path into a node has at most `size` edges
-        layers = [1 + max((layers[source] for source in sources[node]), default=-1) for node in range(size)]
+        before = layers
+        layers = []
+        for node in range(size):
+            last_source = max((before[source] for source in sources[node]), default=-1)
+            layers.append(last_source + 1)
     for node in range(size):
         if not sources[node]:
-            layers[node] = min((layers[end] for end in readers[node]), default=1) - 1
+            first_reader = min((layers[end] for end in readers[node]), default=1)
+            layers[node] = first_reader - 1
     return layers
 
 
 def arrange_rows(layers: list[int], edges: Edges) -> list[float]:
     """The row of each node, from 0; edges join neighbouring layers."""
-    nodes = [[node for node, layer in enumerate(layers) if layer == k] for k in range(max(layers) + 1)]
-    sides = defaultdict(list), defaultdict(list)  # neighbours in the layer before, and in the one behind
-    for start, end in edges:
-        sides[0][end].append(start)
-        sides[1][start].append(end)
-    both = {node: sides[0][node] + sides[1][node] for node in range(len(layers))}
     rows = np.zeros(len(layers))
-    for members in nodes:
+    nodes = []  # of each layer
+    for k in range(max(layers) + 1):
+        members = np.flatnonzero(np.equal(layers, k))
         rows[members] = range(len(members))
+        nodes.append(members)
+    before = defaultdict(list)  # neighbours in the layer before, and in the one behind
+    behind = defaultdict(list)
+    for start, end in edges:
+        before[end].append(start)
+        behind[start].append(end)
+    both = {node: before[node] + behind[node] for node in range(len(layers))}
     fewest = float("inf")
     best = rows
-    for sweep in range(SWEEPS):
-        neighbours = both if sweep % 3 == 2 else sides[sweep % 3]
-        for members in nodes[:: -1 if sweep % 3 == 1 else 1]:
-            wanted = [rows[neighbours[node]].mean() if neighbours[node] else rows[node] for node in members]
-            order = np.argsort(wanted, kind="stable")
-            rows[np.array(members, int)[order]] = spread(np.array(wanted)[order])
-        if sweep % 3 == 2 and (crossings := count_crossings(layers, rows, edges)) < fewest:
+    for _ in range(SWEEPS // 3):
+        _sweep(rows, nodes, before)
+        _sweep(rows, nodes[::-1], behind)
+        _sweep(rows, nodes, both)
+        crossings = count_crossings(layers, rows, edges)
+        if crossings < fewest:
             fewest = crossings
             best = rows.copy()
     return (best - best.min()).tolist()
+
+
+def _sweep(rows: np.ndarray, nodes: list[np.ndarray], neighbours: dict[int, list[int]]) -> None:
+    """Moves the nodes of one layer after the other to the mean row of their neighbours."""
+    for members in nodes:
+        wanted = rows[members]
+        for place, node in enumerate(members):
+            if neighbours[node]:
+                wanted[place] = rows[neighbours[node]].mean()
+        order = np.argsort(wanted, kind="stable")
+        rows[members[order]] = spread(wanted[order])
 
 
 def spread(wanted: np.ndarray) -> np.ndarray:
@@ -64,14 +82,17 @@ def spread(wanted: np.ndarray) -> np.ndarray:
             mean, size = groups.pop()
             mean_before, size_before = groups.pop()
             total = size_before + size
-            groups.append([(mean_before * size_before + mean * size) / total, total])
-    return np.repeat([mean for mean, _ in groups], [size for _, size in groups]) + np.arange(len(wanted))
+            joint_mean = (mean_before * size_before + mean * size) / total
+            groups.append([joint_mean, total])
+    means, sizes = zip(*groups, strict=True)
+    return np.repeat(means, sizes) + np.arange(len(wanted))
 
 
 def count_crossings(layers: list[int], rows: np.ndarray, edges: Edges) -> int:
     """Pairs of edges between the same two layers that cross."""
     crossings = 0
     for (a, b), (c, d) in combinations(edges, 2):
-        if layers[a] == layers[c] and (rows[a] - rows[c]) * (rows[b] - rows[d]) < 0:
-            crossings += 1
+        if layers[a] == layers[c]:
+            is_crossing = (rows[a] - rows[c]) * (rows[b] - rows[d]) < 0
+            crossings += int(is_crossing)
     return crossings

@@ -50,7 +50,9 @@ class Parts(NamedTuple):
 
 def rate(cell: str, hidden: int, minibatch: int, step: float) -> float:
     """TFLOP/s of the recurrent product of a step of that many microseconds."""
-    return 2 * len(find_cell(cell).gates) * hidden**2 * minibatch / step / 1e6
+    gates = len(find_cell(cell).gates)
+    flop = 2 * gates * hidden**2 * minibatch
+    return flop / step / 1e6
 
 
 def predicted(cell: str, hidden: int, dtype: str, device: str) -> tuple[Rates, dict[str, str]]:
@@ -60,7 +62,8 @@ def predicted(cell: str, hidden: int, dtype: str, device: str) -> tuple[Rates, d
     for B in MINIBATCHES:
         for row in rows(cell, hidden, B, dtype, device):
             if row.parts:
-                rates.setdefault(row.name, {})[B] = rate(cell, hidden, B, row.step)
+                curve = rates.setdefault(row.name, {})
+                curve[B] = rate(cell, hidden, B, row.step)
             else:
                 reasons[row.name] = row.why_not
     return rates, reasons
@@ -74,29 +77,31 @@ def published(cell: str, hidden: int) -> Rates:
 def measured(cell: str, hidden: int, dtype: str, device: str) -> Rates:
     """Rates that were recorded on that device."""
     rates = {}
-    for (name, B), step in sorted(recorded(cell, hidden, dtype, device).items()):
+    steps = recorded(cell, hidden, dtype, device)
+    for (name, B), step in sorted(steps.items()):
         if name in KNOWN and B in MINIBATCHES:
-            rates.setdefault(name, {})[B] = rate(cell, hidden, B, step)
+            curve = rates.setdefault(name, {})
+            curve[B] = rate(cell, hidden, B, step)
     return rates
 
 
 def finding(cell: str, hidden: int, dtype: str, device: str) -> str:
     """What the picture shows, in a few sentences."""
     rates, reasons = predicted(cell, hidden, dtype, device)
-    ways = [f"{KNOWN[name]} {_listed({B: curve[B] for B in QUOTED})}" for name, curve in rates.items()]
+    quoted = {}
+    for name, curve in rates.items():
+        quoted[name] = {B: curve[B] for B in QUOTED}
     sentences = [
         f"{cell}, {hidden} units: TFLOP/s of a step's recurrent product over minibatch.",
-        f"Predicted for {device} in {dtype}, not measured: {'; '.join(ways)}.",
+        f"Predicted for {device} in {dtype}, not measured: {_listed(quoted)}.",
     ]
     sentences += (f"The {KNOWN[name]} is refused: {why}." for name, why in reasons.items())
     if len(rates) > 1:
         sentences.append("By its floor a persistent kernel's step takes as long for 1 sequence as for 8.")
     if curves := published(cell, hidden):
-        ways = "; ".join(f"{name} {_listed(curve)}" for name, curve in curves.items())
-        sentences.append(f"Published for a TitanX in float32 (Diamos and others, 2016): {ways}.")
-    curves = measured(cell, hidden, dtype, device)
-    ways = "; ".join(f"{KNOWN[name]} {_listed(curve)}" for name, curve in curves.items())
-    sentences.append(f"Recorded on {device}, with launch and input product: {ways or 'nothing yet'}.")
+        sentences.append(f"Published for a TitanX in float32 (Diamos and others, 2016): {_listed(curves)}.")
+    records = _listed(measured(cell, hidden, dtype, device)) or "nothing yet"
+    sentences.append(f"Recorded on {device}, with launch and input product: {records}.")
     return " ".join(sentences)
 
 
@@ -113,8 +118,13 @@ def explore_minibatch() -> View:
     )
 
 
-def _listed(rates: dict[int, float]) -> str:
-    return ", ".join(f"{rate:.3g} at {B}" for B, rate in rates.items())
+def _listed(rates: Rates) -> str:
+    """Names with their rates, in words."""
+    curves = []
+    for name, curve in rates.items():
+        points = ", ".join(f"{rate:.3g} at {B}" for B, rate in curve.items())
+        curves.append(f"{KNOWN.get(name, name)} {points}")
+    return "; ".join(curves)
 
 
 def _empty() -> Parts:
@@ -128,12 +138,16 @@ def _empty() -> Parts:
     axis.yaxis.set_major_formatter("{x:g}")
     axis.minorticks_off()
     axis.grid(color="#DDDDDD", linewidth=0.6)
-    lines = {kind: {name: _line(axis, kind, name) for name in names} for kind, names in KINDS.items()}
+    lines = {}
     handles = []
-    for of_kind in lines.values():
-        handles += [Line2D([], [], linestyle=""), *of_kind.values()]
+    for kind, names in KINDS.items():
+        of_kind = {name: _line(axis, kind, name) for name in names}
+        lines[kind] = of_kind
+        heading = Line2D([], [], linestyle="")
+        handles += [heading, *of_kind.values()]
+    labels = ["-"] * len(handles)
     place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0}
-    legend = axis.legend(handles, ["-"] * len(handles), fontsize=8, frameon=False, handlelength=3.2, **place)
+    legend = axis.legend(handles, labels, fontsize=8, frameon=False, handlelength=3.2, **place)
     note = figure.text(0.69, 0.04, "", fontsize=8, va="bottom")
     return Parts(figure, lines, legend.get_texts(), note)
 
@@ -149,15 +163,17 @@ def _line(axis: Axes, kind: str, name: str) -> Line2D:
     else:
         look = {"marker": mark, "color": COLOURS[name], "markersize": 9, "zorder": 3}
         look |= {"markeredgecolor": "black", "linestyle": ""}
-    return axis.plot([], [], **look)[0]
+    (line,) = axis.plot([], [], **look)
+    return line
 
 
 def _moved(parts: Parts, cell: str, hidden: int, dtype: str, device: str) -> Figure:
     rates, reasons = predicted(cell, hidden, dtype, device)
+    machine = f"{device}, {dtype}"
     shown = {
-        "predicted": (f"{device}, {dtype}", rates, "refused"),
+        "predicted": (machine, rates, "refused"),
         "published": ("TitanX, float32", published(cell, hidden), "not of this layer"),
-        "recorded": (f"{device}, {dtype}", measured(cell, hidden, dtype, device), "none yet"),
+        "recorded": (machine, measured(cell, hidden, dtype, device), "none yet"),
     }
     texts = iter(parts.texts)
     for kind, (where, curves, lacking) in shown.items():
@@ -167,11 +183,17 @@ def _moved(parts: Parts, cell: str, hidden: int, dtype: str, device: str) -> Fig
             curve = curves.get(name, {})
             line.set_data(list(curve), list(curve.values()))
             label = _label(kind, name)
-            next(texts).set_text(label if curve or missing else f"{label}: {lacking}")
-    refusals = (f"{KNOWN[name]}: refused, {why.split(':')[0]}" for name, why in reasons.items())
-    parts.note.set_text("\n\n".join(textwrap.fill(refusal, NOTE_WIDTH) for refusal in refusals))
+            if not curve and not missing:
+                label = f"{label}: {lacking}"
+            next(texts).set_text(label)
+    refusals = []
+    for name, why in reasons.items():
+        refusal = f"{KNOWN[name]}: refused, {why.split(':')[0]}"
+        refusals.append(textwrap.fill(refusal, NOTE_WIDTH))
+    parts.note.set_text("\n\n".join(refusals))
     # with a place of its own the title need not look for room, which would lay out every tick twice
-    parts.figure.axes[0].set_title(f"recurrent product of {cell}, H={hidden}", size=11, y=1.02)
+    axis = parts.figure.axes[0]
+    axis.set_title(f"recurrent product of {cell}, H={hidden}", size=11, y=1.02)
     return parts.figure
 
 

@@ -29,10 +29,12 @@ def guesses(gain: float) -> tuple[np.ndarray, np.ndarray, float]:
     x = np.random.default_rng(0).standard_normal((STEPS, 1, UNITS))
     y, _, saved = reference.forward(network, x)
     steps = newton.steps_of(network, x)
-    first = np.zeros((1, UNITS))
-    before = np.stack([step.state[0] for step in saved.steps[0]])
-    rate = newton.growth_rate(newton.jacobians(steps, steps.run(before)[1]))
-    guessed = np.stack(list(islice(newton.iterate(steps, first), MOST)))
+    (layer,) = saved.steps
+    before = np.stack([step.state[0] for step in layer])
+    _, gates = steps.run(before)
+    rate = newton.growth_rate(newton.jacobians(steps, gates))
+    iterations = newton.iterate(steps, np.zeros((1, UNITS)))
+    guessed = np.stack(list(islice(iterations, MOST)))
     return y[:, 0], guessed[:, :, 0], rate
 
 
@@ -48,11 +50,13 @@ def finding(gain: float = 1.0, iteration: int = 2) -> str:
     by_iteration = by_state.max(axis=1)
     exact = np.flatnonzero(by_iteration < EXACT)
     count = f"after {exact[0] + 1} iterations" if len(exact) else f"not within {MOST} iterations"
-    right = (by_state[iteration - 1] < EXACT).sum()
-    rate = guesses(gain)[2]
+    is_right = by_state[iteration - 1] < EXACT
+    right = is_right.sum()
+    largest = by_iteration[iteration - 1]
+    _, _, rate = guesses(gain)
     return (
         f"Weights × {gain:g}: a small difference changes by e^{rate:.2f} a step. After iteration {iteration} "
-        f"the largest error is {by_iteration[iteration - 1]:.0e}, and {right} of {STEPS} states are right "
+        f"the largest error is {largest:.0e}, and {right} of {STEPS} states are right "
         f"to {EXACT:.0e}; all are, {count}."
     )
 
@@ -90,8 +94,9 @@ def _blank():
     left.set(xlabel="time step", ylabel="iteration", ylim=(MOST, 0), title="largest error of a state")
     left.legend(loc="lower right", fontsize=8)
     time = np.arange(STEPS)
-    (exact,) = right.plot(time, 0 * time, color="black", linewidth=3, alpha=0.35, label="one by one")
-    (guess,) = right.plot(time, 0 * time, color="okabe:blue", linewidth=1.2, label="guess")
+    flat = np.zeros(STEPS)
+    (exact,) = right.plot(time, flat, color="black", linewidth=3, alpha=0.35, label="one by one")
+    (guess,) = right.plot(time, flat, color="okabe:blue", linewidth=1.2, label="guess")
     right.set(xlabel="time step", ylabel="unit 0", ylim=(-1.5, 1.5), title="one unit")
     right.legend(loc="upper right", fontsize=8)
     return figure, {"error": image, "mark": mark, "exact": exact, "guess": guess}

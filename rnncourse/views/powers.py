@@ -11,7 +11,8 @@ from rnncourse.figures.picture import canvas
 
 def fitted_exponent(x: Sequence[float], y: Sequence[float]) -> float:
     """The p of y = c·x^p: the slope of the straight line that fits log y over log x best."""
-    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+    slope, _ = np.polyfit(np.log(x), np.log(y), 1)
+    return float(slope)
 
 
 def figure_powers(
@@ -22,10 +23,13 @@ def figure_powers(
     for (name, y), marker in zip(curves.items(), "osD^v", strict=False):
         p = fitted_exponent(x, y)
         (points,) = axis.loglog(x, y, marker, label=f"{name}: exponent {p:.2f}")
-        c = np.exp(np.mean(np.log(y)) - p * np.mean(np.log(x)))
-        axis.loglog(x, c * np.power(x, p), "-", linewidth=1, color=points.get_color())
-    if np.equal(np.mod(x, 1), 0).all():  # a handful of sizes: name each, not the powers of ten
-        axis.set_xticks(x, [f"{value:g}" for value in x])
+        log_c = np.mean(np.log(y)) - p * np.mean(np.log(x))
+        fitted = np.exp(log_c) * np.power(x, p)
+        axis.loglog(x, fitted, "-", linewidth=1, color=points.get_color())
+    are_whole = np.equal(np.mod(x, 1), 0)
+    if are_whole.all():  # a handful of sizes: name each, not the powers of ten
+        names = [f"{value:g}" for value in x]
+        axis.set_xticks(x, names)
         axis.xaxis.set_minor_locator(NullLocator())
     axis.set(xlabel=xlabel, ylabel=ylabel)
     axis.legend(frameon=False)
@@ -34,8 +38,9 @@ def figure_powers(
 
 def describe_powers(what: str, x: Sequence[float], curves: Mapping[str, Sequence[float]]) -> str:
     """The text alternative of figure_powers: each curve's exponent, first and last value."""
-    parts = [
-        f"{name} goes from {y[0]:.2g} to {y[-1]:.2g}, exponent {fitted_exponent(x, y):.2f}"
-        for name, y in curves.items()
-    ]
-    return f"{what}, {x[0]:g} to {x[-1]:g}, both axes logarithmic: {'; '.join(parts)}."
+    sentences = []
+    for name, y in curves.items():
+        p = fitted_exponent(x, y)
+        sentences.append(f"{name} goes from {y[0]:.2g} to {y[-1]:.2g}, exponent {p:.2f}")
+    findings = "; ".join(sentences)
+    return f"{what}, {x[0]:g} to {x[-1]:g}, both axes logarithmic: {findings}."

@@ -7,7 +7,6 @@ for when a layer's gradients are sent.  Of many ranks and steps the first ones a
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -58,6 +57,11 @@ class Bar(NamedTuple):
     look: str
     word: str
 
+    @property
+    def length(self) -> float:
+        """Seconds."""
+        return self.end - self.start
+
 
 @dataclass(frozen=True)
 class RankSliders:
@@ -87,7 +91,7 @@ def ready_times(layers: int, backward: float, sends: str) -> list[float]:
         raise ValueError(f"sends is {sends!r}; there are {', '.join(SENDS)}")
     if sends == WAVEFRONT:
         diagonals = STEPS + layers - 1
-        return [backward * (STEPS + layers - 1 - layer) / diagonals for layer in range(layers)]
+        return [backward * (diagonals - layer) / diagonals for layer in range(layers)]
     return [backward * (layers - layer) / layers for layer in range(layers)]
 
 
@@ -101,14 +105,16 @@ def update(settings: RankSliders) -> Update:
         return all_reduce_seconds(settings.algorithm, settings.ranks, size, settings.link)
 
     ready = ready_times(L, times[1], settings.sends)
-    return schedule_update(times, ready, [1e6 * settings.megabytes / L] * L, reduce, settings.sends != AFTER)
+    layer_bytes = 1e6 * settings.megabytes / L
+    return schedule_update(times, ready, [layer_bytes] * L, reduce, settings.sends != AFTER)
 
 
 def first_steps(settings: RankSliders) -> TransferReplay:
     """The first steps of the first message, on all ranks."""
     whole = schedule(settings.algorithm, settings.ranks)
     part = replace(whole, steps=lambda: islice(whole.steps(), STEPS_SHOWN))
-    size = 1e6 * settings.megabytes / (settings.layers if settings.sends != AFTER else 1)
+    messages = 1 if settings.sends == AFTER else settings.layers
+    size = 1e6 * settings.megabytes / messages
     return replay(part, size, settings.link, follow=False)
 
 
@@ -116,20 +122,24 @@ def finding(settings: RankSliders) -> str:
     """What the picture shows, in a few sentences."""
     one = update(settings)
     ranks = quantity(settings.ranks, "rank")
-    times = _time(one.seconds), _time(one.arithmetic)
-    start = f"Predicted, {ranks}: an update takes {times[0]}, {times[1]} of it arithmetic. "
+    whole = _time(one.seconds)
+    arithmetic = _time(one.arithmetic)
+    start = f"Predicted, {ranks}: an update takes {whole}, {arithmetic} of it arithmetic. "
     if settings.ranks == 1:
-        return start + "Alone, a rank has nothing to send."
+        return f"{start}Alone, a rank has nothing to send."
     message = one.messages[0]
-    size = message.size
-    best = fastest(settings.ranks, size, settings.link)
-    again = "" if best == settings.algorithm else f"; {best} would take the shortest time"
-    takes = _time(message.end - message.start)
+    megabytes = message.size / 1e6
+    best = fastest(settings.ranks, message.size, settings.link)
+    shorter = "" if best == settings.algorithm else f"; {best} would take the shortest time"
+    duration = _time(message.end - message.start)
+    communication = _time(one.communication)
+    hidden = _time(one.hidden)
+    exposed = _time(one.exposed)
     busy = one.arithmetic / one.seconds
     return (
-        f"{start}The links are busy for {_time(one.communication)}, {_time(one.hidden)} of it beside the "
-        f"arithmetic and {_time(one.exposed)} after it ({settings.sends}): {busy:.0%} of the ranks' time is "
-        f"arithmetic. A message of {size / 1e6:.3g} MB by {settings.algorithm} takes {takes}{again}."
+        f"{start}The links are busy for {communication}, {hidden} of it beside the "
+        f"arithmetic and {exposed} after it ({settings.sends}): {busy:.0%} of the ranks' time is "
+        f"arithmetic. A message of {megabytes:.3g} MB by {settings.algorithm} takes {duration}{shorter}."
     )
 
 
@@ -141,8 +151,9 @@ def explore_ranks(sliders: Sequence[str] = tuple(SLIDERS), **start: Any) -> View
     first = RankSliders(**start)
     shown = {name: SLIDERS[name].at(getattr(first, name)) for name in sliders}
     figure = _empty()
-    moved = partial(replace, first)
-    return slider_view(lambda **to: _draw(figure, moved(**to)), lambda **to: finding(moved(**to)), **shown)
+    draw = lambda **positions: _draw(figure, replace(first, **positions))
+    describe = lambda **positions: finding(replace(first, **positions))
+    return slider_view(draw, describe, **shown)
 
 
 def _empty() -> Figure:
@@ -176,8 +187,11 @@ def _draw_update(axis: Axes, one: Update, settings: RankSliders) -> None:
     part = one.backward / L
     for k in range(L):
         word = f"layer {L - 1 - k}" if L > 1 else "backward"
-        bars.append(Bar(0, one.forward + k * part, one.forward + (k + 1) * part, "backward", word))
-    for message in one.messages if settings.ranks > 1 else ():
+        start = one.forward + k * part
+        end = one.forward + (k + 1) * part
+        bars.append(Bar(0, start, end, "backward", word))
+    messages = one.messages if settings.ranks > 1 else ()
+    for message in messages:
         word = "all" if settings.sends == AFTER else str(message.layer)
         bars.append(Bar(1, message.start, message.end, "all-reduce", word))
     _draw_bars(axis, bars, one.seconds)
@@ -196,7 +210,8 @@ def _draw_messages(axis: Axes, part: TransferReplay, settings: RankSliders) -> N
         if event.source < rows:
             chunks = _chunks(event.first, event.last) if part.schedule.chunks > 1 else ""
             look = "+ added" if event.adds else "= copied"
-            bars.append(Bar(event.source, event.start, event.end, look, f"{chunks}→{event.target}"))
+            word = f"{chunks}→{event.target}"
+            bars.append(Bar(event.source, event.start, event.end, look, word))
     _draw_bars(axis, bars, part.seconds)
     axis.set(ylim=(rows - 0.5, -0.5), xlabel="ms from the start of the first message")
     axis.set_yticks(range(rows), labels=[f"rank {rank}" for rank in range(rows)])
@@ -215,15 +230,17 @@ def _draw_bars(axis: Axes, bars: Sequence[Bar], whole: float) -> None:
     """Bars on an axis of `whole` seconds, with their words where they have room."""
     groups = defaultdict(list)
     for bar in bars:
-        groups[bar.row, bar.look].append((bar.start, bar.end - bar.start))
+        span = bar.start, bar.length
+        groups[bar.row, bar.look].append(span)
     for (row, look), spans in groups.items():
         style = {"facecolors": COLOURS[look], "edgecolors": "white", "linewidths": 0.5}
         axis.broken_barh(spans, (row - 0.36, 0.72), **style)
     for bar in bars:
-        if bar.end - bar.start > LETTER * len(bar.word) * whole:
+        word_length = LETTER * len(bar.word) * whole
+        if bar.length > word_length:
             ink = "white" if bar.look == "backward" else "black"
-            place = (bar.start + bar.end) / 2, bar.row
-            axis.text(*place, bar.word, ha="center", va="center", fontsize=POINTS, color=ink)
+            middle = (bar.start + bar.end) / 2
+            axis.text(middle, bar.row, bar.word, ha="center", va="center", fontsize=POINTS, color=ink)
     axis.set_xlim(0, 1.02 * whole or 1.0)
     axis.xaxis.set_major_formatter(lambda value, _: f"{1e3 * value:.4g}")
 
@@ -232,5 +249,7 @@ def _time(seconds: float) -> str:
     """Three digits in µs, ms or s."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{1e6 * seconds:.3g} µs"
+            number = seconds / scale
+            return f"{number:.3g} {unit}"
+    microseconds = 1e6 * seconds
+    return f"{microseconds:.3g} µs"

@@ -27,20 +27,26 @@ def states(T: int, move: int) -> tuple[np.ndarray, np.ndarray]:
     """States of the quadratic [T,T] (loss term, step) and of the linear sweep [1,T] after `move` moves."""
     quadratic = np.where(np.tri(T, dtype=bool), WAITS, NEVER)
     linear = np.full((1, T), WAITS)
-    for grid, order in ((quadratic, quadratic_order(T)), (linear, [(0, step) for step in linear_order(T)])):
+    linear_places = [(0, step) for step in linear_order(T)]
+    for grid, order in ((quadratic, quadratic_order(T)), (linear, linear_places)):
         for number, place in enumerate(order[:move], start=1):
             grid[place] = RUNS if number == move else DONE
     return quadratic, linear
 
 
+def cell_backwards(T: int) -> int:
+    """How many the quadratic sweep makes."""
+    return T * (T + 1) // 2
+
+
 def counters(T: int, move: int) -> tuple[int, int]:
     """Cell-backwards that (quadratic, linear) have made after `move` moves."""
-    return min(move, T * (T + 1) // 2), min(move, T)
+    return min(move, cell_backwards(T)), min(move, T)
 
 
 def finding(T: int, move: int) -> str:
     """What the picture shows, in one sentence."""
-    total = T * (T + 1) // 2
+    total = cell_backwards(T)
     (quadratic, linear) = counters(T, move)
     now = "is about to start"
     if 0 < move <= total:
@@ -64,13 +70,16 @@ def figure_sweeps(T: int, move: int) -> Figure:
     figure, images, labels = _blank()
     for image, grid in zip(images, states(T, move), strict=True):
         rows, columns = grid.shape
+        right = columns - 0.5
+        bottom = rows - 0.5
         image.set_data(grid)
-        image.set_extent((-0.5, columns - 0.5, rows - 0.5, -0.5))
-        image.axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
+        image.set_extent((-0.5, right, bottom, -0.5))
+        image.axes.set(xlim=(-0.5, right), ylim=(bottom, -0.5))
         _put(labels[image], grid)
+    total = cell_backwards(T)
     quadratic, linear = counters(T, move)
     above, below = (image.axes for image in images)
-    above.set_title(f"quadratic: {quadratic} of T(T+1)/2 = {T * (T + 1) // 2} cell-backwards", loc="left")
+    above.set_title(f"quadratic: {quadratic} of T(T+1)/2 = {total} cell-backwards", loc="left")
     below.set_title(f"linear: {linear} of T = {T} cell-backwards", loc="left")
     return figure
 
@@ -81,7 +90,7 @@ def explore_sweeps() -> View:
         figure_sweeps,
         finding,
         T=Slider("steps T", range(1, LONGEST + 1), start=5),
-        move=Slider("move", range(LONGEST * (LONGEST + 1) // 2 + 1), start=4, play=True),
+        move=Slider("move", range(cell_backwards(LONGEST) + 1), start=4, play=True),
     )
 
 
@@ -91,8 +100,9 @@ def _blank():
     figure, axes = canvas(2, 1, width=6.4, height=4.8, height_ratios=(6, 1))
     images = []
     labels = {}
+    blank = np.zeros((1, 1))
     for axis in axes:
-        image = axis.imshow(np.zeros((1, 1)), cmap=COLOURS, vmin=WAITS, vmax=NEVER, aspect="auto")
+        image = axis.imshow(blank, cmap=COLOURS, vmin=WAITS, vmax=NEVER, aspect="auto")
         steps_as_cells(axis)
         images.append(image)
         labels[image] = [axis.text(0, 0, "", ha="center", va="center", size=9) for _ in range(LONGEST**2)]

@@ -43,30 +43,36 @@ class TimelineRun(NamedTuple):
     @property
     def working(self) -> float:
         """Share of all threads' time in which they worked."""
-        return float((self.ends - self.starts).sum() / (self.makespan * len(self.starts)))
+        return self._share(self.ends - self.starts)
 
     @property
     def waiting(self) -> float:
         """Share of all threads' time in which they waited for the last one."""
-        waits = self.arrivals.max(0) - self.arrivals
-        return float(waits.sum() / (self.makespan * len(self.starts)))
+        return self._share(self.arrivals.max(0) - self.arrivals)
+
+    def _share(self, durations: np.ndarray) -> float:
+        threads = len(self.starts)
+        return float(durations.sum() / (self.makespan * threads))
 
 
 @lru_cache(maxsize=256)
 def work(threads: int, steps: int, uneven: int) -> np.ndarray:
     """[threads, steps] duration of every share; those of a step add up to STEP."""
-    draw = np.random.default_rng(7).uniform(-1, 1, (max(THREADS), max(STEPS)))[:threads, :steps]
-    shares = 1 + uneven / 100 * draw
+    size = (max(THREADS), max(STEPS))
+    draws = np.random.default_rng(7).uniform(-1, 1, size)
+    shares = 1 + uneven / 100 * draws[:threads, :steps]
     return STEP * shares / shares.sum(0)
 
 
 def barrier_every_step(threads: int, steps: int, barrier: float, uneven: int) -> TimelineRun:
     """All threads wait for each other after each step."""
     durations = work(threads, steps, uneven)
+    longest = durations.max(0)
     paid = barrier if threads > 1 else 0.0
-    released = np.cumsum(durations.max(0) + paid)
-    starts = np.broadcast_to(released - durations.max(0) - paid, durations.shape)
-    return TimelineRun(starts, starts + durations, starts + durations, released)
+    released = np.cumsum(longest + paid)
+    starts = np.broadcast_to(released - longest - paid, durations.shape)
+    ends = starts + durations
+    return TimelineRun(starts, ends, ends, released)
 
 
 def barrier_once(threads: int, steps: int, barrier: float, uneven: int) -> TimelineRun:
@@ -74,7 +80,9 @@ def barrier_once(threads: int, steps: int, barrier: float, uneven: int) -> Timel
     durations = work(threads, steps, uneven)
     ends = np.cumsum(durations, axis=1)
     paid = barrier if threads > 1 else 0.0
-    return TimelineRun(ends - durations, ends, ends[:, -1:], ends[:, -1:].max(0) + paid)
+    arrivals = ends[:, -1:]
+    released = arrivals.max(0) + paid
+    return TimelineRun(ends - durations, ends, arrivals, released)
 
 
 WAYS = {"a barrier after every step": barrier_every_step, "one barrier": barrier_once}
@@ -85,11 +93,14 @@ def finding(threads: int, steps: int, barrier: int, uneven: int) -> str:
     often = barrier_every_step(threads, steps, barrier, uneven)
     once = barrier_once(threads, steps, barrier, uneven)
     alone = STEP * steps
+    speedup_often = alone / often.makespan
+    speedup_once = alone / once.makespan
     sizes = f"{quantity(threads, 'thread')}, {quantity(steps, 'step')}"
+    barriers = quantity(steps, "barrier")
     return (
-        f"{sizes}, a barrier costs {barrier} % of a step. With {quantity(steps, 'barrier')} it is "
-        f"{alone / often.makespan:.2f} times as fast as one thread: the threads work {often.working:.0%} of "
-        f"the time and wait {often.waiting:.0%}. With one barrier it is {alone / once.makespan:.2f} times "
+        f"{sizes}, a barrier costs {barrier} % of a step. With {barriers} it is "
+        f"{speedup_often:.2f} times as fast as one thread: the threads work {often.working:.0%} of "
+        f"the time and wait {often.waiting:.0%}. With one barrier it is {speedup_once:.2f} times "
         f"as fast: working {once.working:.0%}, waiting {once.waiting:.0%}."
     )
 
@@ -100,8 +111,10 @@ def figure_threads(threads: int, steps: int, barrier: int, uneven: int) -> Figur
     runs = [run(threads, steps, barrier, uneven) for run in WAYS.values()]
     for axis, run, title in zip(axes, runs, WAYS, strict=True):
         _draw(axis, run, threads)
-        axis.set_title(f"{title}: {STEP * steps / run.makespan:.2f} times one thread's speed", loc="left")
-    axes[1].set(xlabel="time, in hundredths of one thread's step", xlim=(0, 1.02 * runs[0].makespan))
+        speedup = STEP * steps / run.makespan
+        axis.set_title(f"{title}: {speedup:.2f} times one thread's speed", loc="left")
+    longest = runs[0].makespan
+    axes[1].set(xlabel="time, in hundredths of one thread's step", xlim=(0, 1.02 * longest))
     handles = [Patch(color=colour, label=label) for label, colour in MEANING.items()]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
     return figure
@@ -123,10 +136,12 @@ def _draw(axis, run: TimelineRun, threads: int) -> None:
     begins = run.arrivals.max(0)  # of each barrier
     for thread in range(threads):
         row = (thread - 0.4, 0.8)
-        spans = np.column_stack([run.starts[thread], run.ends[thread] - run.starts[thread]])
+        starts = run.starts[thread]
+        spans = np.column_stack([starts, run.ends[thread] - starts])
         axis.broken_barh(spans[::2], row, color="okabe:blue")  # neighbouring steps differ in colour
         axis.broken_barh(spans[1::2], row, color="okabe:sky")
-        waits = np.column_stack([run.arrivals[thread], begins - run.arrivals[thread]])
+        arrivals = run.arrivals[thread]
+        waits = np.column_stack([arrivals, begins - arrivals])
         axis.broken_barh(waits, row, color="okabe:yellow")
     for began, over in zip(begins, run.released, strict=True):
         axis.axvspan(began, over, color="black", linewidth=0)

@@ -11,13 +11,16 @@ COLOURS = ListedColormap(["#E4E4E4", "okabe:sky"])
 
 def window_reach(T: int, window: int) -> np.ndarray:
     """[T,T] (loss of step, step): whether that loss's gradient passes that step, one of the last `window`."""
-    return np.tri(T, dtype=bool) & ~np.tri(T, k=-window, dtype=bool)
+    not_later = np.tri(T, dtype=bool)
+    too_early = np.tri(T, k=-window, dtype=bool)
+    return not_later & ~too_early
 
 
 def chunk_reach(T: int, chunk: int) -> np.ndarray:
     """[T,T] with no gradient leaving its chunk; chunks are counted from step 0."""
     number = np.arange(T) // chunk
-    return np.tri(T, dtype=bool) & np.equal.outer(number, number)
+    is_same_chunk = np.equal.outer(number, number)
+    return np.tri(T, dtype=bool) & is_same_chunk
 
 
 def reaches(T: int, k: int) -> dict[str, np.ndarray]:
@@ -36,7 +39,8 @@ def figure_reach(T: int, k: int) -> Figure:
         axis.imshow(reach, cmap=COLOURS, vmin=0, vmax=1, aspect="auto")
         for last, t in np.argwhere(reach):
             axis.text(t, last, "✓", ha="center", va="center", size=8)
-        axis.set(title=f"{name}: {reach.sum()} pairs", xlabel="step")
+        pairs = reach.sum()
+        axis.set(title=f"{name}: {pairs} pairs", xlabel="step")
         steps_as_cells(axis)
     axes[0].set_ylabel("loss of step")
     return figure
