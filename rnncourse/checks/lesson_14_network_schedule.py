@@ -1,7 +1,7 @@
 """Checks of lesson 14: cells in the order of the wavefront, streams with events, inputs of several steps."""
 
 from collections import defaultdict
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -20,16 +20,14 @@ DURATIONS = (  # two: a stream may make nothing wait, however long operations ar
 SLACK = 1.05  # of the shortest time that two streams a layer allow
 
 
-@ANSWERS.exercise(
-    lambda rng: (
-        (3, 2),
-        (2, 4 + ANSWERS["wavefront_order"].number("lag", 1)),  # else layer by layer would be right
-        (1, 3),
-        (2, 2),
-        (1, 1),
-        *rng.integers(3, 50, (2, 2)).tolist(),
-    )
-)
+def draw_sizes(rng) -> list[tuple]:
+    """Layers and steps: enough steps that an order layer by layer is wrong, one of either, and large ones."""
+    lag = ANSWERS["wavefront_order"].number("lag", 1)
+    large = rng.integers(3, 50, (2, 2)).tolist()
+    return [(3, 2), (2, 4 + lag), (1, 3), (2, 2), (1, 1), *large]
+
+
+@ANSWERS.exercise(draw_sizes)
 def check_wavefront_order(answer, submission, rng, layers, steps):
     """Many orders are right; a mistake is named by the order that it gives."""
     got = submission(layers, steps)
@@ -42,25 +40,46 @@ def _misplaced(got: object, order: list | None, layers: int, steps: int, lag: in
     """The first thing that is wrong with the order; lag: rounds until the layer above can read a result."""
     if order is None:
         return f"The result must be a list of pairs (layer, step); it returns {got!r:.60}."
-    cells = {(l, t) for l in range(layers) for t in range(steps)}
-    if strange := [cell for cell in order if cell not in cells]:
+    cells = set(product(range(layers), range(steps)))
+    listed = len(order)
+    strange = [cell for cell in order if cell not in cells]
+    if strange:
+        cell = _named(strange[0])
+        last_layer = layers - 1
+        last_step = steps - 1
         return (
-            f"{_named(strange[0])} is not a cell of this network: pairs are "
-            f"(layer, step), with layers 0 to {layers - 1} and steps 0 to {steps - 1}."
+            f"{cell} is not a cell of this network: pairs are "
+            f"(layer, step), with layers 0 to {last_layer} and steps 0 to {last_step}."
         )
-    if twice := [cell for k, cell in enumerate(order) if cell in order[:k]]:
-        times = order.count(twice[0])
-        return f"Cell {_named(twice[0])} comes {times} times; {len(order)} pairs for {len(cells)} cells."
-    if missing := sorted(cells - set(order)):
-        return f"Cell {_named(missing[0])} is missing: the list has {len(order)} of {len(cells)} cells."
+    repeated = [cell for k, cell in enumerate(order) if cell in order[:k]]
+    if repeated:
+        times = order.count(repeated[0])
+        cell = _named(repeated[0])
+        return f"Cell {cell} comes {times} times; {listed} pairs for {len(cells)} cells."
+    missing = sorted(cells - set(order))
+    if missing:
+        cell = _named(missing[0])
+        return f"Cell {cell} is missing: the list has {listed} of {len(cells)} cells."
+    return _early_cell(order) or _late_cell(order, lag)
+
+
+def _early_cell(order: list) -> str | None:
+    """The first cell that comes before one whose result it reads."""
     place = {cell: k for k, cell in enumerate(order)}
     for cell in order:
         l, t = cell
         for source in ((l - 1, t), (l, t - 1)):
             if place.get(source, -1) > place[cell]:
                 return f"Cell {_named(cell)} comes before cell {source}, whose result it reads."
-    for before, after in pairwise(order):
-        if lag * before[0] + before[1] > lag * after[0] + after[1]:
+    return None
+
+
+def _late_cell(order: list, lag: int) -> str | None:
+    """The first cell whose round comes before that of the cell in front of it."""
+    rounds = [lag * l + t for l, t in order]
+    for k, (earlier, later) in enumerate(pairwise(rounds)):
+        if earlier > later:
+            before, after = order[k : k + 2]
             return f"{before} comes before {after}, which can run in an earlier round."
     return None
 
@@ -79,13 +98,17 @@ def _named(cell: tuple[int, int]) -> str:
 """)
 def check_assign_streams(answer, submission, rng, layers, steps, skips):
     """`skips`: inputs also read the layer two below, so that one operation waits for two other streams."""
-    operations, waits = network(layers, steps, skips, rng if skips else None)
-    waits = [[int(place) for place in rng.permutation(places)] for places in waits]
+    operations, ordered_waits = network(layers, steps, skips, rng if skips else None)
+    waits = []
+    for places in ordered_waits:
+        shuffled = rng.permutation(places)
+        waits.append([int(place) for place in shuffled])
     got = submission(operations, waits)
     plain = _streams_and_events(got)
     if skips:
         add_to_case("each layer also reads the one two below")
-    if refuse(_bad_streams(plain, operations, waits, 2 * layers), result=plain):
+    problem = _bad_streams(plain, operations, waits, 2 * layers)
+    if refuse(problem, result=plain):
         streams, events = plain
         keep_costs({"stream": len(set(streams)), "event": len(events)})
 
@@ -101,32 +124,41 @@ def network(
     waits = []
     place = {}
     for d in range(layers + steps - 1):
-        diagonal = np.arange(max(0, d - steps + 1), min(layers, d + 1))
-        for l in (diagonal if rng is None else rng.permutation(diagonal)).tolist():
+        lowest = max(0, d - steps + 1)
+        diagonal = np.arange(lowest, min(layers, d + 1))
+        if rng is not None:
+            diagonal = rng.permutation(diagonal)
+        for l in diagonal.tolist():
             t = d - l
-            below = [(l - 1, t, "cell"), (l - 2, t, "cell")]
+            below = [(l - 1, t, "cell")]
+            if skips:
+                below.append((l - 2, t, "cell"))
             reads = {
-                "inputs": below if skips else below[:1],
+                "inputs": below,
                 "recurrent": [(l, t - 1, "cell")],
                 "cell": [(l, t, "inputs"), (l, t, "recurrent")],
             }
             for kind, sources in reads.items():
-                place[l, t, kind] = len(operations)
-                operations.append((l, t, kind))
+                operation = (l, t, kind)
+                place[operation] = len(operations)
+                operations.append(operation)
                 waits.append([place[source] for source in sources if source in place])
     return operations, waits
 
 
 def end_times(operations: list, streams: list, events: list, durations: dict[str, int]) -> list[int]:
     """When each operation ends, if streams run side by side and events hold them."""
-    free = {}
-    end = []
+    free = defaultdict(int)  # {stream: when its last operation ends}
+    ends = []
     awaited = _earlier(events)
-    for k, ((_, _, kind), stream) in enumerate(zip(operations, streams, strict=True)):
-        start = max([free.get(stream, 0), *(end[earlier] for earlier in awaited[k])])
-        free[stream] = start + durations[kind]
-        end.append(free[stream])
-    return end
+    for k, (_, _, kind) in enumerate(operations):
+        stream = streams[k]
+        awaited_ends = [ends[earlier] for earlier in awaited[k]]
+        start = max([free[stream], *awaited_ends])
+        end = start + durations[kind]
+        free[stream] = end
+        ends.append(end)
+    return ends
 
 
 def _earlier(events: list) -> defaultdict[int, list[int]]:
@@ -143,13 +175,16 @@ def open_hazard(waits: list, streams: list, events: list) -> tuple[int, int] | N
     last: dict[int, int] = {}
     awaited = _earlier(events)
     for k, stream in enumerate(streams):
-        before = {last[stream]} if stream in last else set()
-        before.update(awaited[k])
-        done.append(before.union(*(done[place] for place in before)))
+        before = set(awaited[k])
+        if stream in last:
+            before.add(last[stream])
+        earlier = [done[place] for place in before]
+        done.append(before.union(*earlier))
         last[stream] = k
     for k, places in enumerate(waits):
-        if unordered := [place for place in places if place not in done[k]]:
-            return unordered[0], k
+        for place in places:
+            if place not in done[k]:
+                return place, k
     return None
 
 
@@ -159,7 +194,9 @@ def _streams_and_events(got: object) -> tuple | None:
         return None
     streams = whole_numbers(got[0])
     events = whole_numbers(got[1], 2)
-    return None if streams is None or events is None else (tuple(streams), tuple(sorted(events)))
+    if streams is None or events is None:
+        return None
+    return tuple(streams), tuple(sorted(events))
 
 
 def _bad_streams(plain: tuple | None, operations: list, waits: list, most: int) -> str | None:
@@ -167,25 +204,32 @@ def _bad_streams(plain: tuple | None, operations: list, waits: list, most: int) 
     if plain is None or len(plain[0]) != len(operations):
         return "The result must be a stream for each operation, and a list of events (earlier, later)."
     streams, events = plain
-    if len(set(streams)) > most:
-        return f"It uses {len(set(streams))} streams; {most} are allowed, two a layer."
-    if backward := [event for event in events if not 0 <= event[0] < event[1] < len(operations)]:
-        earlier, later = backward[0]
-        return f"Event ({earlier}, {later}): operation {later} would wait for one that is issued after it."
-    if hazard := open_hazard(waits, streams, events):
+    used = len(set(streams))
+    if used > most:
+        return f"It uses {used} streams; {most} are allowed, two a layer."
+    for earlier, later in events:
+        if not 0 <= earlier < later < len(operations):
+            return (
+                f"Event ({earlier}, {later}): operation {later} would wait for one that is issued after it."
+            )
+    hazard = open_hazard(waits, streams, events)
+    if hazard:
         earlier, later = (operations[place] for place in hazard)
         return f"{later} reads the result of {earlier}, but neither a stream nor an event makes it wait."
     own = ANSWERS["assign_streams"].call(operations, waits)
     for durations in DURATIONS:
-        end = end_times(operations, streams, events, durations)
+        ends = end_times(operations, streams, events, durations)
         best = end_times(operations, *own, durations)
-        if max(end) > SLACK * max(best):
-            late = next(k for k in range(len(end)) if end[k] > best[k])
-            times = ", ".join(f"{kind} {time}" for kind, time in durations.items())
-            used = f"{quantity(len(set(streams)), 'stream')} and {quantity(len(events), 'event')}"
-            taken = f"It takes {max(end)} units of time with {used}; {max(best)} are possible ({times})."
-            waiting = f"it could end at {best[late]}, and ends at {end[late]}"
-            return f"{taken} The first to wait without need is {operations[late]}: {waiting}."
+        time = max(ends)
+        least = max(best)
+        if time <= SLACK * least:
+            continue
+        late = next(k for k, end in enumerate(ends) if end > best[k])
+        times = ", ".join(f"{kind} {units}" for kind, units in durations.items())
+        means = f"{quantity(used, 'stream')} and {quantity(len(events), 'event')}"
+        taken = f"It takes {time} units of time with {means}; {least} are possible ({times})."
+        waiting = f"it could end at {best[late]}, and ends at {ends[late]}"
+        return f"{taken} The first to wait without need is {operations[late]}: {waiting}."
     return None
 
 
@@ -205,8 +249,13 @@ def check_choose_input_batch(answer, submission, rng, T, layers, launch, work, s
     want = answer.call(T, layers, launch, work, step)
     got = submission(T, layers, launch, work, step)
     first = got[0] if isinstance(got, tuple | list) and got else None
-    for k in sorted({first, want[0]}) if isinstance(first, int) and 1 <= first <= T else ():
-        chunk = answer.number("kernels", 1) * launch + k * (work + step)
+    launches = answer.number("kernels", 1) * launch
+    compared = set()
+    if isinstance(first, int) and 1 <= first <= T:
+        compared = {first, want[0]}
+    for k in sorted(compared):
+        chunk = launches + k * (work + step)
         chunks = -(-T // k) + layers - 1
-        add_to_case(f"k={k}: {chunk:g} a chunk, {chunks * chunk:g} in all")
+        time = chunks * chunk
+        add_to_case(f"k={k}: {chunk:g} a chunk, {time:g} in all")
     expect(got, want, "the steps at a time; the time", tolerance=1e-9)

@@ -32,26 +32,31 @@ def check_skip_step_backward(answer, submission, rng, B, H):
     weight_hh = draw(H, H)
     a = draw(B, H)
     scale = rng.uniform(0.3, 0.8)
-    times = answer.number("times", 1)
-    h_next = np.tanh(a + h_before @ weight_hh.T + times * scale * h_before)
+    skip = answer.number("times", 1) * scale
+    h_next = np.tanh(a + h_before @ weight_hh.T + skip * h_before)
     arguments = dh, h_next, h_before, weight_hh, scale
     add_to_case(f"scale={scale:.4g}")
-    advice = lambda got, want: _skip_terms(got, want, *arguments[:-1], times * scale)
+    advice = lambda got, want: _skip_terms(got, want, dh, h_next, weight_hh, skip)
     results = "da: sequence, unit; dh_before: sequence, unit; dweight_hh: row, column"
     compare(answer, submission, arguments, results, advice, tolerance=1e-9)
 
 
-def _skip_terms(got, want, dh, h_next, h_before, weight_hh, scale) -> str | None:
+def _skip_terms(got, want, dh, h_next, weight_hh, skip) -> str | None:
     """What the first number that differs consists of."""
     for name, part, right in zip(("da", "dh_before"), got, want, strict=False):
-        place = first_place(part, right, rtol=0, atol=1e-9) if np.shape(part) == right.shape else None
+        if np.shape(part) != right.shape:
+            continue
+        place = first_place(part, right, rtol=0, atol=1e-9)
         if place is None:
             continue
         if name == "da":
             return f"There dh is {dh[place]:.4g} and h_next, a tanh already, {h_next[place]:.4g}."
-        paths = (want[0] @ weight_hh)[place], scale * want[0][place]
+        da = want[0]
+        through_weights = (da @ weight_hh)[place]
+        through_skip = skip * da[place]
         return (
-            f"Two paths lead there: through weight_hh comes {paths[0]:.4g}, through the skip {paths[1]:.4g}."
+            f"Two paths lead there: through weight_hh comes {through_weights:.4g}, "
+            f"through the skip {through_skip:.4g}."
         )
     return None
 
@@ -68,15 +73,19 @@ def draw_segments(rng) -> list[tuple]:
         return int(rng.integers(low, high)) * arrays // 2
 
     memory = layers_at_once(24, 40)
-    full = next(n for n in range(4, 5 + max(4, arrays)) if (memory - n + 1) % arrays == 0)
-    exact = sum((memory - below) // arrays for below in range(full))
+    segments = 4
+    while (memory - segments + 1) % arrays:
+        segments += 1
+    exact = sum((memory - below) // arrays for below in range(segments))
+    deep = int(rng.integers(50, 60))
+    deepest = int(rng.integers(100, 120))
     return [
         (7, 5 * arrays),
         (3, 6 * arrays),
         (1, arrays + 1),  # with one array less, an answer that counts an input twice never ends
         (exact, memory),
-        (int(rng.integers(50, 60)), memory),
-        (int(rng.integers(100, 120)), layers_at_once(41, 50)),
+        (deep, memory),
+        (deepest, layers_at_once(41, 50)),
     ]
 
 
@@ -92,31 +101,38 @@ def _wrong_segments(got: object, lengths: list[int] | None, layers: int, memory:
     """The first thing that is wrong, as a sentence."""
     if not lengths or min(lengths) < 1:
         return f"The result must be a list of lengths of at least 1; it returns {got!r:.60}."
-    if sum(lengths) != layers:
-        return f"The segments have {sum(lengths)} layers together, the network has {layers}."
+    total = sum(lengths)
+    if total != layers:
+        return f"The segments have {total} layers together, the network has {layers}."
     arrays = ANSWERS["segment_lengths"].number("arrays", 2)
     for below, length in enumerate(lengths):
-        if (needed := below + arrays * length) > memory:
+        saved = arrays * length
+        needed = below + saved
+        if needed > memory:
             return (
-                f"Segment {below} of {quantity(length, 'layer')} needs {arrays * length} arrays beside the "
+                f"Segment {below} of {quantity(length, 'layer')} needs {saved} arrays beside the "
                 f"inputs of {quantity(below, 'segment')} below, {needed} in all; the memory holds {memory}."
             )
     own = ANSWERS["segment_lengths"].call(layers, memory)
-    if lengths[-1] < own[-1]:
-        return _too_many_again(lengths, layers - own[-1], (memory - len(lengths) + 1) // arrays)
+    top = own[-1]
+    if lengths[-1] < top:
+        room = (memory - len(lengths) + 1) // arrays
+        return _too_many_again(lengths, layers - top, room)
     return None
 
 
 def _too_many_again(lengths: list[int], fewest: int, room: int) -> str:
     """Why lengths that fit recompute more than the fewest layers; room: how many the top segment may have."""
     *lower, top = lengths
-    full = "It is full: fewer segments would leave it more room." if top == room else ""
+    recomputed = quantity(sum(lower), "layer")
+    inputs = quantity(len(lower), "input")
+    full = " It is full: fewer segments would leave it more room." if top == room else ""
     return (
         f"The last length, {top}, is the top segment's, which is not recomputed. Recomputed: "
-        f"{quantity(sum(lower), 'layer')}, and {fewest} are possible. Beside "
-        f"{quantity(len(lower), 'input')} of segments below, the data among them, "
-        f"there is room for {room} of its layers. {full}"
-    ).rstrip()
+        f"{recomputed}, and {fewest} are possible. Beside "
+        f"{inputs} of segments below, the data among them, "
+        f"there is room for {room} of its layers.{full}"
+    )
 
 
 @ANSWERS.exercise("""
@@ -139,7 +155,8 @@ def check_median_interval(answer, submission, rng, n, confidence, digits):
         refuse(_none_sentence(got, want, n), case, result=got)
         return
     k = sorted(times).index(want[0]) + 1
-    inside, narrower = (probability_below(n, range(m, n - m + 1)) for m in (k, k + 1))
+    inside = probability_below(n, range(k, n - k + 1))
+    narrower = probability_below(n, range(k + 1, n - k))
     case += f"; k={k} has probability {inside:.4g}, k={k + 1} has {narrower:.4g}"
     expect(got, want, "low; high", case, tolerance=1e-9)
 
@@ -160,8 +177,12 @@ def draw_problems(rng) -> list[tuple]:
     The tight ones hold the least that the text promises; 13 layers are the fewest that can be tight. Behind
     them come the problems of the board: full marks here are full marks there.
     """
-    B = int(rng.choice([31, 64, 96]))
-    H = int(rng.choice([251, 389, 512]))
+
+    def choose(*sizes):
+        return int(rng.choice(sizes))
+
+    B = choose(31, 64, 96)
+    H = choose(251, 389, 512)
 
     def roomy(layers, steps):
         return (layers, steps, B, H, roomy_memory(layers, steps))
@@ -171,13 +192,13 @@ def draw_problems(rng) -> list[tuple]:
 
     return [
         roomy(2, 3),
-        roomy(1, int(rng.choice([9, 11, 13]))),
+        roomy(1, choose(9, 11, 13)),
         roomy(1, 1),
         tight(13, 1),
         tight(13, 13),
         tight(13, 16),  # blocks of two steps seem to fit if each counts as one array
-        roomy(int(rng.choice([11, 13])), int(rng.choice([11, 13]))),
-        tight(int(rng.choice([37, 41])), int(rng.choice([11, 13]))),  # more layers than streams
+        roomy(choose(11, 13), choose(11, 13)),
+        tight(choose(37, 41), choose(11, 13)),  # more layers than streams
         *PROBLEMS,
     ]
 
@@ -186,22 +207,26 @@ def draw_problems(rng) -> list[tuple]:
 def check_my_schedule(answer, submission, rng, *problem):
     """Legality first, then the time; the check names mistakes itself, from what it finds in the launches."""
     problem = Problem(*problem)
+    case = str(problem)
     answer = submission(*problem)
     try:
         result = score(problem, answer)
     except Illegal as error:
-        refuse(Wrong(str(error), error.mistake), str(problem))
+        refuse(Wrong(str(error), error.mistake), case)
         return
     if result.ratio <= FULL_MARKS:
         refuse(None)
         if problem == COUNTED:
-            counts = result.launches, result.recomputed, result.saved_bytes, round(result.microseconds)
+            microseconds = round(result.microseconds)
+            counts = result.launches, result.recomputed, result.saved_bytes, microseconds
             keep_costs(dict(zip(COSTS, counts, strict=True)))
         return
     block, launches = answer
-    streams = len(set(np.asarray(launches)[:, 3].tolist()))
+    streams = set(np.asarray(launches)[:, 3].tolist())
+    blocks = -(-problem.steps // int(block))
     sentence = (
-        f"Legal, but slow: {result}; streams: {streams}, blocks of steps: {-(-problem.steps // int(block))}. "
+        f"Legal, but slow: {result}; streams: {len(streams)}, blocks of steps: {blocks}. "
         f"Full marks: {FULL_MARKS:g} times or less."
     )
-    refuse(Wrong(sentence, slow_because(problem, answer)), f"{problem}")
+    mistake = slow_because(problem, answer)
+    refuse(Wrong(sentence, mistake), case)
