@@ -33,10 +33,13 @@ ROUNDS = 6  # calls of all_reduce in a row that may depend on each other
 )
 def check_ring_allreduce(answer, submission, rng, p):
     """Many orders of the list are right; a mistake is named by the transfers that it makes."""
-    ring = list(range(p)) if p < 4 else rng.permutation(p).tolist()
+    ring = list(range(p))
+    if p >= 4:
+        ring = rng.permutation(p).tolist()
     got = submission(ring)
     transfers = whole_numbers(got, 4)
-    transfers = transfers and sorted(transfers)
+    if transfers:
+        transfers.sort()
     refuse(_wrong_ring(got, transfers, ring), f"ring={ring}", result=transfers)
 
 
@@ -45,25 +48,33 @@ def _wrong_ring(got: object, transfers: list | None, ring: list[int]) -> str | N
     if transfers is None:
         return f"The result must be a list of (step, from, to, chunk); it returns {got!r:.60}."
     p = len(ring)
-    right = dict(zip(ring, [*ring[1:], ring[0]], strict=True))
+    neighbours = [*ring[1:], ring[0]]
+    right = dict(zip(ring, neighbours, strict=True))
     try:
         whole = from_transfers(p, p, transfers)
     except ValueError as error:
-        return f"{str(error)[0].upper()}{str(error)[1:]}."
+        reason = str(error)
+        return f"{reason[0].upper()}{reason[1:]}."
     for step, source, target, chunk in transfers:
         if target != right[source] or p == 1:
             own = f"its right neighbour is rank {right[source]}" if p > 1 else "it is alone"
             return f"In step {step} rank {source} sends chunk {chunk} to rank {target}; {own}."
     steps = 2 * (p - 1)
-    if transfers and transfers[-1][0] >= steps:
-        return f"There is a step {transfers[-1][0]}; {steps} steps, 0 to {steps - 1}, are enough."
-    if twice := next((entry for entry, after in pairwise(transfers) if entry[:2] == after[:2]), None):
-        return f"In step {twice[0]} rank {twice[1]} sends two chunks; each rank sends one in every step."
-    sending = {(step, rank) for step, rank, *_ in transfers}
+    last = transfers[-1][0] if transfers else -1
+    if last >= steps:
+        return f"There is a step {last}; {steps} steps, 0 to {steps - 1}, are enough."
+    senders = [(step, rank) for step, rank, _, _ in transfers]
+    for sender, after in pairwise(senders):
+        if sender == after:
+            step, rank = sender
+            return f"In step {step} rank {rank} sends two chunks; each rank sends one in every step."
+    sending = set(senders)
     for step, rank in product(range(steps), range(p)):
         if (step, rank) not in sending:
             return f"In step {step} rank {rank} sends nothing; every rank sends in every step."
-    return _wrong_sums(whole, p) if p > 1 else None
+    if p == 1:
+        return None
+    return _wrong_sums(whole, p)
 
 
 def _wrong_sums(whole: Schedule, p: int) -> str | None:
@@ -71,17 +82,21 @@ def _wrong_sums(whole: Schedule, p: int) -> str | None:
     steps = []
     for number, step in enumerate(whole.steps()):
         is_sum = number < p - 1
-        steps.append(step._replace(adds=np.full(len(step.source), is_sum)))
+        adds = np.full(len(step.source), is_sum)
+        steps.append(step._replace(adds=adds))
     full = replay(Schedule("ring", p, p, lambda: steps), p, LINK)
-    if full.findings and not full.findings[0].startswith("At the end"):
-        return full.findings[0]
+    finding = full.findings[0] if full.findings else None
+    if finding and not finding.startswith("At the end"):
+        return finding
     half = replay(Schedule("half", p, p, lambda: steps[: p - 1]), p, LINK)
-    if not np.array_equal(half.whole, np.eye(p, dtype=bool)):
-        rank = int(np.argmin(np.diag(half.whole)))
-        own = np.flatnonzero(half.whole[rank])
-        instead = f"it holds that of chunk {own[0]}" if len(own) else "it holds no whole sum"
-        return f"After {p - 1} steps rank {rank} does not hold the whole sum of chunk {rank}; {instead}."
-    return full.findings[0] if full.findings else None
+    own_sums = np.eye(p, dtype=bool)
+    if np.array_equal(half.whole, own_sums):
+        return finding
+    is_own_whole = np.diag(half.whole)
+    rank = np.argmin(is_own_whole)
+    chunks = np.flatnonzero(half.whole[rank])
+    instead = f"it holds that of chunk {chunks[0]}" if len(chunks) else "it holds no whole sum"
+    return f"After {p - 1} steps rank {rank} does not hold the whole sum of chunk {rank}; {instead}."
 
 
 @ANSWERS.exercise("""
@@ -95,49 +110,81 @@ def _wrong_sums(whole: Schedule, p: int) -> str | None:
 """)
 def check_average_gradients(answer, submission, rng, sequences, shapes):
     """All ranks run until what each passes to all_reduce is known, since sums may depend on sums."""
-    ranks = [([_mean(rng, shape, count) for shape in shapes], count) for count in sequences]
+    ranks = []
+    for count in sequences:
+        gradients = [_mean(rng, shape, count) for shape in shapes]
+        ranks.append((gradients, count))
     total = sum(sequences) * answer.number("scale", 1)
-    parts = [[count * g.astype(float) for g in gradients] for gradients, count in ranks if count]
-    want = [(sum(arrays) / total).astype("float32") for arrays in zip(*parts, strict=True)]
-    case = f"sequences on each rank: {', '.join(map(str, sequences))}"
+    want = _averages(ranks, total)
+    listed = ", ".join(map(str, sequences))
+    case = f"sequences on each rank: {listed}"
     results, sums, problem = _on_all_ranks(submission, ranks)
     problem = problem or _deaf_to_sums(submission, ranks, results, sums, rng)
     if not refuse(problem, case):
         return
-    keep_costs({"call of all_reduce": len(sums), "byte passed to it": sum(part.nbytes for part in sums)})
+    bytes_passed = sum(part.nbytes for part in sums)
+    keep_costs({"call of all_reduce": len(sums), "byte passed to it": bytes_passed})
     for rank, got in enumerate(results):
-        names = [f"gradient {k} on rank {rank}" for k in range(len(shapes))]
-        got = list(got) if isinstance(got, tuple) else got
+        axes = {}
+        for k, shape in enumerate(shapes):
+            axes[f"gradient {k} on rank {rank}"] = ("row", "column")[-len(shape) :]
+        if isinstance(got, tuple):
+            got = list(got)
         advice = partial(_shares, got, want, ranks, total)
-        axes = {name: ("row", "column")[-len(shape) :] for name, shape in zip(names, shapes, strict=True)}
         if not expect(got, want, axes, case, tolerance=1e-5, advice=advice):
             return
+
+
+def _averages(ranks: list, total: int) -> list[np.ndarray]:
+    """Each gradient's mean over all sequences, from the ranks' means (gradients, sequences)."""
+    parts = []
+    for gradients, count in ranks:
+        if count:
+            parts.append([count * gradient.astype(float) for gradient in gradients])
+    return [(sum(arrays) / total).astype("float32") for arrays in zip(*parts, strict=True)]
 
 
 def _shares(got: list, want: list, ranks: list, total: int) -> str | None:
     """What the ranks have at the first number that differs."""
     for number, (part, right) in enumerate(zip(got, want, strict=True)):
-        if place := first_place(part, right, rtol=1e-4, atol=1e-5):
-            sums = " + ".join(f"{count} · {own[number][place]:.6g}" for own, count in ranks if count)
-            return f"There the right number is ({sums}) / {total}."
+        place = first_place(part, right, rtol=1e-4, atol=1e-5)
+        if not place:
+            continue
+        shares = []
+        for gradients, count in ranks:
+            if count:
+                own = gradients[number][place]
+                shares.append(f"{count} · {own:.6g}")
+        sums = " + ".join(shares)
+        return f"There the right number is ({sums}) / {total}."
     return None
 
 
 def _mean(rng: np.random.Generator, shape: tuple, count: int) -> np.ndarray:
     """Gradients of a mean over `count` sequences, larger on ranks with few; NaN over none."""
-    array = rng.uniform(0.5, 1.5, shape) * rng.choice([-1, 1], shape) * (5.0 / max(count, 1))
-    return (array if count else np.full(shape, np.nan)).astype("float32")
+    sizes = rng.uniform(0.5, 1.5, shape)
+    signs = rng.choice([-1, 1], shape)
+    array = sizes * signs * (5.0 / max(count, 1))
+    if not count:
+        array = np.full(shape, np.nan)
+    return array.astype("float32")
 
 
 def _deaf_to_sums(submission, ranks: list, results: list, sums: list, rng) -> str | None:
     """The first gradient whose numbers do not each follow the sums that all_reduce returns, if any."""
-    other = [(part * rng.uniform(1.5, 3, part.shape)).astype(part.dtype) for part in sums]
+    other = []
+    for part in sums:
+        factors = rng.uniform(1.5, 3, part.shape)
+        other.append((part * factors).astype(part.dtype))
     for rank, (gradients, count) in enumerate(ranks):
-        got = submission(_all_reduce([], other, len(ranks)), gradients, count)
+        all_reduce = _all_reduce([], other, len(ranks))
+        got = submission(all_reduce, gradients, count)
         for number, (before, after) in enumerate(zip(results[rank], got, strict=False)):
             with np.errstate(all="ignore"):  # a number of the answer's may be 0
                 ratios = np.asarray(after, float) / np.asarray(before, float)
-            if ratios.size > 1 and np.isfinite(ratios).all() and np.ptp(ratios) <= 1e-4 * ratios.max():
+            if ratios.size < 2 or not np.isfinite(ratios).all():
+                continue
+            if np.ptp(ratios) <= 1e-4 * ratios.max():
                 return (
                     f"With other sums from all_reduce, gradient {number} of rank {rank} changes by one "
                     "factor or not at all: each of its numbers has to come from a sum over all ranks."
@@ -151,14 +198,16 @@ def _on_all_ranks(submission, ranks: list) -> tuple[list, list, str | None]:
     for _ in range(ROUNDS):
         sums = _sums(calls)
         before = calls
+        calls = []
         results = []
-        calls = [[] for _ in ranks]
-        for rank, (gradients, count) in enumerate(ranks):
-            results.append(submission(_all_reduce(calls[rank], sums, len(ranks)), gradients, count))
-        if problem := _unequal_calls(calls):
+        for gradients, count in ranks:
+            own_calls: list = []
+            calls.append(own_calls)
+            all_reduce = _all_reduce(own_calls, sums, len(ranks))
+            results.append(submission(all_reduce, gradients, count))
+        problem = _unequal_calls(calls)
+        if problem or _alike(calls, before):
             return results, sums, problem
-        if _alike(calls, before):
-            return results, sums, None
     return results, sums, f"What it passes to all_reduce still changes after {ROUNDS} runs."
 
 
@@ -171,11 +220,12 @@ def _all_reduce(own: list, sums: list, ranks: int) -> Proxy:
     def total(array: object) -> np.ndarray:
         if not isinstance(array, np.ndarray):
             raise Wrong("all_reduce takes an array; pass a number as np.array([number]).")
+        place = len(own)
         own.append(array)
-        place = len(own) - 1
         if place < len(sums) and sums[place].shape == array.shape:
             return sums[place]
-        return (array * ranks + (array == 0)).astype(array.dtype)
+        stand_in = array * ranks + (array == 0)
+        return stand_in.astype(array.dtype)
 
     return Proxy("def all_reduce(array):\n    return total(array)\n", "all_reduce", {"total": total})
 
@@ -188,29 +238,34 @@ def _sums(calls: list) -> list:
 def _unequal_calls(calls: list) -> str | None:
     """The first call that not all ranks make alike."""
     counts = [len(own) for own in calls]
-    if max(counts) != min(counts):
-        most = int(np.argmax(counts))
-        least = int(np.argmin(counts))
+    most = max(counts)
+    fewest = min(counts)
+    if most != fewest:
+        busiest = counts.index(most)
+        idlest = counts.index(fewest)
         return (
-            f"Rank {most} calls all_reduce {counts[most]} times, rank {least} {counts[least]} times: "
+            f"Rank {busiest} calls all_reduce {most} times, rank {idlest} {fewest} times: "
             "real ranks would wait for each other forever."
         )
     for place, arrays in enumerate(zip(*calls, strict=True)):
-        shapes = [array.shape for array in arrays]
-        if other := next((k for k, shape in enumerate(shapes) if shape != shapes[0]), 0):
-            return (
-                f"In call {place} of all_reduce rank 0 passes an array of shape {shapes[0]}, "
-                f"rank {other} one of {shapes[other]}."
-            )
+        expected_shape = arrays[0].shape
+        for rank, array in enumerate(arrays):
+            if array.shape != expected_shape:
+                return (
+                    f"In call {place} of all_reduce rank 0 passes an array of shape {expected_shape}, "
+                    f"rank {rank} one of {array.shape}."
+                )
     return None
 
 
 def _alike(calls: list, before: list) -> bool:
     """Whether all ranks pass the same arrays as before."""
     for own, earlier in zip(calls, before, strict=True):
-        pairs = zip(own, earlier, strict=False)
-        if len(own) != len(earlier) or not all(np.array_equal(a, b, equal_nan=True) for a, b in pairs):
+        if len(own) != len(earlier):
             return False
+        for array, earlier_array in zip(own, earlier, strict=True):
+            if not np.array_equal(array, earlier_array, equal_nan=True):
+                return False
     return True
 
 
@@ -236,7 +291,8 @@ def check_gradient_ready_times(answer, submission, rng, layers, steps, cell, pro
     got = submission(*arguments)
     if layers < 5:
         ends = _sweep_ends(want, steps * cell, cell, order)
-        add_to_case(f"the sweeps end at {', '.join(f'{end:.4g}' for end in ends)}")
+        listed = ", ".join(f"{end:.4g}" for end in ends)
+        add_to_case(f"the sweeps end at {listed}")
     names = [f"the time of layer {layer}" for layer in range(layers)]
     expect(got, want, dict.fromkeys(names, ()), tolerance=1e-9)
 
@@ -259,12 +315,19 @@ def _sweep_ends(ready: list[float], sweep: float, cell: float, order: str) -> li
 def check_predict_scaling(answer, submission, rng, name):
     gpus, seconds, wanted = _runs(rng, name)
     ones = np.ones_like(gpus)
-    columns = np.stack([ones, 2 * (gpus - 1) / gpus, 2 * (gpus - 1)], axis=1)
-    best, *_ = np.linalg.lstsq(columns / seconds[:, np.newaxis], ones, rcond=None)
+    traffic = 2 * (gpus - 1) / gpus  # that each GPU sends, in arrays
+    messages = 2 * (gpus - 1)
+    columns = np.stack([ones, traffic, messages], axis=1)
+    relative = columns / seconds[:, np.newaxis]
+    best, *_ = np.linalg.lstsq(relative, ones, rcond=None)
     fit = ", ".join(f"{letter} = {number:.4g}" for letter, number in zip("abc", best, strict=True))
-    case = f"{name}: {len(gpus)} runs on {int(gpus.min())} to {int(gpus.max())} GPUs; the best fit has {fit}"
-    weights = "Where there was no noise, the fit was right. Which errors does it square, over which runs?"
-    advice = lambda got, want: weights if name == "with noise" else None
+    fewest = int(gpus.min())
+    most = int(gpus.max())
+    case = f"{name}: {len(gpus)} runs on {fewest} to {most} GPUs; the best fit has {fit}"
+    weights = None
+    if name == "with noise":
+        weights = "Where there was no noise, the fit was right. Which errors does it square, over which runs?"
+    advice = lambda got, want: weights
     runs = gpus, seconds, wanted
     compare(answer, submission, runs, "the prediction: place", advice, case, 1e-6)
 
@@ -273,9 +336,11 @@ def _runs(rng: np.random.Generator, name: str) -> tuple[np.ndarray, np.ndarray, 
     """GPUs and seconds of the runs to fit, and the GPUs of those to predict; only one law has noise."""
     if name == "published":
         points = published.find("ring all-reduce, 40 GPUs").points
-        gpus, seconds = np.array([[point.gpus, point.seconds] for point in points]).T
-        return gpus[::2], 1e-3 * seconds[::2], gpus[1::2]
-    gpus = rng.permutation(np.arange(1.0, 65.0))[: int(rng.integers(9, 20))]
+        gpus = np.array([point.gpus for point in points], float)
+        milliseconds = np.array([point.seconds for point in points])
+        return gpus[::2], 1e-3 * milliseconds[::2], gpus[1::2]
+    count = int(rng.integers(9, 20))
+    gpus = rng.permutation(np.arange(1.0, 65.0))[:count]
     a = rng.uniform(0.2, 0.5)
     b = rng.uniform(0.1, 0.3)
     c = rng.uniform(0.01, 0.05)
@@ -285,7 +350,8 @@ def _runs(rng: np.random.Generator, name: str) -> tuple[np.ndarray, np.ndarray, 
     seconds = a + b * 2 * (gpus - 1) / gpus + c * 2 * (gpus - 1)
     if name == "with noise":
         seconds *= rng.uniform(0.8, 1.2, len(gpus))
-    return gpus, seconds, rng.permutation(np.arange(2.0, 200.0))[:25]
+    wanted = rng.permutation(np.arange(2.0, 200.0))
+    return gpus, seconds, wanted[:25]
 
 
 # The weights after an update do not depend on the ranks; an update that is repeated gives the same numbers.
@@ -340,20 +406,25 @@ def check_survive(answer, submission, rng, ranks, updates, every, losses):
     """losses: (update, ranks lost in it); where that update writes a checkpoint, it is incomplete."""
     first, second = (round(float(number), 3) for number in rng.uniform(-2, 2, 2))
     numbers = {"ranks": ranks, "updates": updates, "every": every, "losses": dict(losses)}
-    source = TRAINING.format(
-        **numbers, torn=[update for update, _ in losses], first=first, second=second, mix=37
-    )
+    torn = [update for update, _ in losses]
+    source = TRAINING.format(**numbers, torn=torn, first=first, second=second, mix=37)
     trace: list = []
-    codes = Code(source, "train", trace), Code(source, "checkpoints")
+    train = Code(source, "train", trace)
+    checkpoints = Code(source, "checkpoints")
     case = f"{ranks} ranks, {updates} updates, a checkpoint every {every}; lost (update, ranks): {losses}"
-    got = submission(*codes, ranks)
-    best: list = []
-    want = call(answer.function, (Code(source, "train", best), codes[1], ranks))
+    got = submission(train, checkpoints, ranks)
+    own_trace: list = []
+    own_train = Code(source, "train", own_trace)
+    want = call(answer.function, (own_train, checkpoints, ranks))
     if got is None and want is not None:
         refuse("It returns None, although ranks are left that could continue.", case)
-    elif expect(got, want, "the weights: weight", case, tolerance=1e-9):
-        updates, fewest = (len(calls) - calls.count("list") for calls in (trace, best))
-        repeats = (
-            f"It makes {updates} updates in all, those that are repeated included; {fewest} are possible."
-        )
-        refuse(repeats if updates > fewest else None, case, result=updates, detail=trace.count("list"))
+        return
+    if not expect(got, want, "the weights: weight", case, tolerance=1e-9):
+        return
+    lists = trace.count("list")
+    made = len(trace) - lists
+    fewest = len(own_trace) - own_trace.count("list")
+    repeats = None
+    if made > fewest:
+        repeats = f"It makes {made} updates in all, those that are repeated included; {fewest} are possible."
+    refuse(repeats, case, result=made, detail=lists)
