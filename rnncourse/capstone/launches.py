@@ -86,19 +86,20 @@ class Schedule(NamedTuple):
 
     def span(self, block: int) -> tuple[int, int]:
         """First step of a block, and one past its last."""
-        return block * self.block, min(self.problem.steps, (block + 1) * self.block)
+        first = block * self.block
+        return first, min(self.problem.steps, first + self.block)
 
 
 def read_schedule(problem: Problem, answer: object) -> Schedule:
     """The schedule in (block, launches [n,4]).  Raises Illegal where the answer has another form."""
     block, rows = _parts(answer)
-    if not 1 <= block <= problem.steps:
-        raise Illegal(
-            f"The block is {block} steps, expected 1 to {problem.steps}, the steps of the sequence."
-        )
-    schedule = Schedule(problem, block, tuple(LayerBlock(*row) for row in rows))
+    steps = problem.steps
+    if not 1 <= block <= steps:
+        raise Illegal(f"The block is {block} steps, expected 1 to {steps}, the steps of the sequence.")
+    launches = tuple(LayerBlock(*row) for row in rows)
+    schedule = Schedule(problem, block, launches)
     ends = len(NAMES), problem.layers, schedule.blocks, STREAMS
-    for number, launch in enumerate(schedule.launches):
+    for number, launch in enumerate(launches):
         for field, value, end in zip(LayerBlock._fields, launch, ends, strict=True):
             if not 0 <= value < end:
                 raise Illegal(f"Launch {number}: {field} is {value}, expected 0 to {end - 1}.")
@@ -117,49 +118,69 @@ def _parts(answer: object) -> tuple[int, list[list[int]]]:
         rows = np.asarray(launches)
     except ValueError:  # rows of unequal lengths
         raise Illegal(f"{form}; its rows have unequal lengths.") from None
-    has_form = rows.ndim == 2 and rows.shape[1] == len(LayerBlock._fields) and rows.dtype.kind in "iu"
+    has_columns = rows.ndim == 2 and rows.shape[1] == len(LayerBlock._fields)
+    has_form = has_columns and rows.dtype.kind in "iu"
     if rows.size and not has_form:
         raise Illegal(
             f"{form}; its launches are an array {rows.shape} of {rows.dtype}, expected whole numbers."
         )
-    if len(rows) > MOST_LAUNCHES:
-        raise Illegal(f"It has {quantity(len(rows), 'launch')}; {MOST_LAUNCHES} are allowed.")
+    count = len(rows)
+    if count > MOST_LAUNCHES:
+        raise Illegal(f"It has {quantity(count, 'launch')}; {MOST_LAUNCHES} are allowed.")
     return int(block), rows.tolist()
 
 
 def reads(launch: LayerBlock) -> list[Array]:
     """Saved arrays that a launch reads."""
     kind, l, j, _ = launch
-    below = [Array("y", l - 1, j)] if l > 0 else []
-    before = [Array("h", l, j - 1)] if j > 0 else []
-    if kind == FORWARD:
-        return below + before
-    own = [Array("h", l, j)]
-    return own if kind == BACKWARD else [Array("dg", l, j), *own, *below, *before]
+    h = Array("h", l, j)
+    if kind == BACKWARD:
+        return [h]
+    arrays = [] if kind == FORWARD else [Array("dg", l, j), h]
+    if l > 0:
+        arrays.append(Array("y", l - 1, j))
+    if j > 0:
+        arrays.append(Array("h", l, j - 1))
+    return arrays
 
 
 def writes(launch: LayerBlock, layers: int) -> list[Array]:
     """Saved arrays that a launch writes; y of the top layer is the output, and lies elsewhere."""
     kind, l, j, _ = launch
-    if kind == FORWARD:
-        return [Array("h", l, j)] + ([Array("y", l, j)] if l < layers - 1 else [])
-    return [Array("dg", l, j)] if kind == BACKWARD else []
+    if kind == WEIGHTS:
+        return []
+    if kind == BACKWARD:
+        return [Array("dg", l, j)]
+    arrays = [Array("h", l, j)]
+    if l < layers - 1:
+        arrays.append(Array("y", l, j))
+    return arrays
 
 
 def to_plan(schedule: Schedule, places: Sequence[Places]) -> Plan:
     """The plan of operations; places: for each launch, the place in memory of each array that it touches."""
     L, T, B, H, _ = schedule.problem
-    operations = [operation for parts in launch_operations(schedule, places) for operation in parts]
-    place_count = 1 + max((number for place in places for number in place.values()), default=-1)
-    buffers = {f"place{number}": (schedule.block * B, H) for number in range(place_count)}
-    buffers |= dict.fromkeys(("x", "y", "dy"), (T * B, H))
-    shapes = {"W": (H, H), "U": (H, H), "b": (1, H)}
-    gradients = {f"d{name}": shape for name, shape in shapes.items()}
-    for name, shape in {**shapes, **gradients, "dh": (B, H)}.items():
-        buffers |= {f"{name}_l{l}": shape for l in range(L)}
-    outputs = frozenset(("y", "dy", *(f"{name}_l{l}" for name in gradients for l in range(L))))
+    operations = []
+    for launch in launch_operations(schedule, places):
+        operations.extend(launch)
+    numbers = {number for arrays in places for number in arrays.values()}
+    place_count = 1 + max(numbers, default=-1)
+    rows_of_block = schedule.block * B
+    buffers = {f"place{number}": (rows_of_block, H) for number in range(place_count)}
+    for name in ("x", "y", "dy"):
+        buffers[name] = (T * B, H)
+    outputs = {"y", "dy"}
+    layer_arrays = {"W": (H, H), "U": (H, H), "b": (1, H)}
+    gradients = {f"d{name}": shape for name, shape in layer_arrays.items()}
+    layer_arrays |= gradients
+    layer_arrays["dh"] = (B, H)
+    for name, shape in layer_arrays.items():
+        names = [f"{name}_l{l}" for l in range(L)]
+        buffers |= dict.fromkeys(names, shape)
+        if name in gradients:
+            outputs.update(names)
     sizes = Sizes(T, B, H, H, L)
-    return Plan("rnn_tanh", sizes, "training", tuple(operations), buffers, outputs, captured=True)
+    return Plan("rnn_tanh", sizes, "training", tuple(operations), buffers, frozenset(outputs), captured=True)
 
 
 def launch_operations(schedule: Schedule, places: Sequence[Places]) -> list[list[Operation]]:
@@ -176,22 +197,26 @@ class _Block:
         self.length = schedule.block
         self.place = place
         self.kind, self.layer, self.block, self.stream = launch
-        self.steps = schedule.span(launch.block)
+        self.steps = schedule.span(self.block)
         self.below = Array("y", self.layer - 1, self.block)
-        self.own, self.slope = (Array(name, self.layer, self.block) for name in ("h", "dg"))
+        self.own = Array("h", self.layer, self.block)
+        self.slope = Array("dg", self.layer, self.block)
 
     def operations(self) -> list[Operation]:
         return (self._forward, self._backward, self._weights)[self.kind]()
 
     def _forward(self) -> list[Operation]:
-        result = [self._product(self._rows(self.below, *self.steps), "W", self._rows(self.own, *self.steps))]
+        inputs = self._rows(self.below, *self.steps)
+        states = self._rows(self.own, *self.steps)
+        result = [self._product(inputs, "W", states)]
         bias = self._of_layer("b", 1)
         for t in range(*self.steps):
             h = self._rows(self.own, t)
             below = self._rows(self.below, t)
             y = self._result(t)
             if t:
-                result.append(self._product(self._state_before(t), "U", h, accumulates=True))
+                before = self._state_before(t)
+                result.append(self._product(before, "U", h, accumulates=True))
             body = (
                 Elementary("bias", (h, bias), h),
                 Elementary("tanh", (h,), h),
@@ -201,42 +226,55 @@ class _Block:
         return result
 
     def _backward(self) -> list[Operation]:
-        carried = self._of_layer("dh", self.problem.minibatch)
-        total = self._of_layer("~total", self.problem.minibatch)
+        B = self.problem.minibatch
+        carried = self._of_layer("dh", B)
+        total = self._of_layer("~total", B)
+        last = self.problem.steps - 1
         result = []
         for t in reversed(range(*self.steps)):
             h = self._rows(self.own, t)
             slope = self._rows(self.slope, t)
             arriving = [self._steps("dy", t)]
-            if t < self.problem.steps - 1:
+            if t < last:
                 arriving.append(carried)
-            body = Elementary("sum", (*arriving,), total), Elementary("tanh_slope", (total, h), slope)
+            addition = Elementary("sum", tuple(arriving), total)
+            derivative = Elementary("tanh_slope", (total, h), slope)
+            body = (addition, derivative)
             result.append(self._operation("pointwise", (h, *arriving), (slope,), body=body))
             if t:
                 result.append(self._product(slope, "U", carried, flipped=False))
         slopes = self._rows(self.slope, *self.steps)
         dy = self._steps("dy", *self.steps)
-        return [*result, self._product(slopes, "W", dy, accumulates=True, flipped=False)]
+        result.append(self._product(slopes, "W", dy, accumulates=True, flipped=False))
+        return result
 
     def _weights(self) -> list[Operation]:
         first, last = self.steps
         slopes = self._rows(self.slope, first, last)
-        sums = [("dW", slopes, self._rows(self.below, first, last))]
+        below = self._rows(self.below, first, last)
+        result = [self._weight_gradient("dW", slopes, below)]
         if last - first > 1:
             inner = self._rows(self.slope, first + 1, last)
-            sums.append(("dU", inner, self._rows(self.own, first, last - 1)))
+            states = self._rows(self.own, first, last - 1)
+            result.append(self._weight_gradient("dU", inner, states))
         if first:
-            sums.append(("dU", self._rows(self.slope, first), self._state_before(first)))
-        products = [self._gemm(a, b, self._of_layer(name), (True, False), True) for name, a, b in sums]
+            slope = self._rows(self.slope, first)
+            before = self._state_before(first)
+            result.append(self._weight_gradient("dU", slope, before))
         bias = self._of_layer("db", 1)
-        return [*products, self._operation("reduce", (slopes,), (bias,), accumulates=True)]
+        result.append(self._operation("reduce", (slopes,), (bias,), accumulates=True))
+        return result
+
+    def _weight_gradient(self, name: str, slopes: Region, factors: Region) -> Operation:
+        gradient = self._of_layer(name)
+        return self._gemm(slopes, factors, gradient, (True, False), accumulates=True)
 
     def _product(self, a: Region, weights: str, out: Region, accumulates=False, flipped=True) -> Operation:
-        return self._gemm(a, self._of_layer(weights), out, (False, flipped), accumulates)
+        matrix = self._of_layer(weights)
+        return self._gemm(a, matrix, out, (False, flipped), accumulates)
 
     def _gemm(self, a: Region, b: Region, out: Region, transposed: tuple, accumulates: bool) -> Operation:
-        flags = {"transposed": transposed, "accumulates": accumulates}
-        return self._operation("gemm", (a, b), (out,), **flags)
+        return self._operation("gemm", (a, b), (out,), transposed=transposed, accumulates=accumulates)
 
     def _operation(self, kind: str, reads: tuple, writes: tuple, **more) -> Operation:
         return Operation(kind, reads, writes, self.layer, self.steps, stream=self.stream, **more)
@@ -247,24 +285,33 @@ class _Block:
             return self._steps("x", first, last)
         start = array.block * self.length
         end = None if last is None else last - start
-        return self._steps(f"place{self.place[array]}", first - start, end)
+        place = self.place[array]
+        return self._steps(f"place{place}", first - start, end)
 
     def _state_before(self, t: int) -> Region:
-        block = self.block - (t == self.steps[0])
-        return self._rows(Array("h", self.layer, block), t - 1)
+        block = self.block
+        if t == self.steps[0]:
+            block -= 1
+        h = Array("h", self.layer, block)
+        return self._rows(h, t - 1)
 
     def _result(self, t: int) -> Region:
         if self.layer == self.problem.layers - 1:
             return self._steps("y", t)
-        return self._rows(Array("y", self.layer, self.block), t)
+        y = Array("y", self.layer, self.block)
+        return self._rows(y, t)
 
     def _steps(self, buffer: str, first: int, last: int | None = None) -> Region:
         """Rows of steps from first to before last, or of the first one alone."""
-        B = self.problem.minibatch
-        end = first + 1 if last is None else last
-        return Region(buffer, (first * B, end * B), (0, self.problem.hidden_size))
+        if last is None:
+            last = first + 1
+        _, _, B, H, _ = self.problem
+        rows = (first * B, last * B)
+        return Region(buffer, rows, (0, H))
 
     def _of_layer(self, name: str, rows: int | None = None) -> Region:
         """The layer's array of this name; of the weights' shape where no number of rows is given."""
         H = self.problem.hidden_size
-        return Region(f"{name}_l{self.layer}", (0, rows or H), (0, H))
+        if rows is None:
+            rows = H
+        return Region(f"{name}_l{self.layer}", (0, rows), (0, H))

@@ -13,7 +13,7 @@ from nbjudge import course
 from nbjudge.files import ROOT
 from rnncourse.capstone import board
 from rnncourse.capstone.launches import Problem
-from rnncourse.capstone.page import VERDICTS
+from rnncourse.capstone.page import right_verdict
 from rnncourse.capstone.schedule_picture import ScheduleRun, draw_runs, one_layer_at_a_time, run_of
 from rnncourse.capstone.score import PROBLEMS, score_all
 from rnncourse.figures.pen import QUIET, ROLES, Sheet
@@ -39,6 +39,7 @@ def web_page(row: ComparedSchedule | None, values: dict, prose: dict[str, str]) 
     network = f"{SHOWN.layers} layers of {SHOWN.hidden_size} units, {SHOWN.steps} steps"
     subject = f"{network}, predicted for an H200"
     measurement = _draw_measurement(values)
+    schedule = draw_runs(row.runs, subject).tag() if row else ""
     pages = Environment(
         loader=PackageLoader("rnncourse", "capstone"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -50,7 +51,7 @@ def web_page(row: ComparedSchedule | None, values: dict, prose: dict[str, str]) 
         values={"what": "what was measured"} | values,
         prose=prose,
         subject=subject,
-        schedule=Markup(draw_runs(row.runs, subject).tag() if row else ""),
+        schedule=Markup(schedule),
         finding=measurement.alt,
         measurement=Markup(measurement.tag()),
     )
@@ -66,12 +67,13 @@ def own_row(notebook: Path | None = None) -> ComparedSchedule | None:
     except Exception as error:  # whatever a learner's code raises
         print(f"Your schedule is left out: {error}")
         return None
-    roomy = SHOWN._replace(memory=3 * SHOWN.layers * SHOWN.steps)
-    share = SHOWN.memory / (2 * SHOWN.layers * SHOWN.steps)
+    states = SHOWN.layers * SHOWN.steps
+    roomy = SHOWN._replace(memory=3 * states)
+    share = SHOWN.memory / (2 * states)
     before = run_of(roomy, one_layer_at_a_time(*roomy))
-    return ComparedSchedule(
-        worst, {BEFORE: before, f"now, in {share:.0%} of the memory": run_of(SHOWN, own(*SHOWN))}
-    )
+    now = run_of(SHOWN, own(*SHOWN))
+    runs = {BEFORE: before, f"now, in {share:.0%} of the memory": now}
+    return ComparedSchedule(worst, runs)
 
 
 def own_schedule(problem: Problem, notebook: Path | None = None) -> dict[str, Callable]:
@@ -86,31 +88,38 @@ def own_schedule(problem: Problem, notebook: Path | None = None) -> dict[str, Ca
     except Exception as error:  # whatever a learner's code raises
         sentence = str(error).partition("\n")[0]
         print(f"Your schedule cannot be scored, so a picture shows the course's own: {sentence}")
-    return {"the course's standard": course.current().answers("capstone")[board.FUNCTION].call}
+    standard = course.current().answers("capstone")[board.FUNCTION]
+    return {"the course's standard": standard.call}
 
 
 def _draw_measurement(values: dict) -> Sheet:
     """The prediction beside its measurements."""
     runs = values["measurements"]
-    prediction = values["prediction"][0]
-    (low, high) = values["interval"]
-    inside = VERDICTS[not low <= prediction <= high]
+    (prediction,) = values["prediction"]
+    low, high = values["interval"]
+    (confidence,) = values["confidence"]
+    verdict = right_verdict(prediction, low, high)
     sentence = (
-        f"Predicted {prediction:g}, {inside} the interval {low:g} to {high:g} that holds the true median "
-        f"with {values['confidence'][0]:g} %; {len(runs)} measurements."
+        f"Predicted {prediction:g}, {verdict} the interval {low:g} to {high:g} that holds the true median "
+        f"with {confidence:g} %; {len(runs)} measurements."
     )
     sheet = Sheet("Prediction and measurement", sentence, 150)
     least = min(*runs, prediction)
     most = max(*runs, prediction)
-    x = lambda value: 60 + 780 * (value - least) / (most - least or 1)
-    sheet.area(x(low), 42, max(2, x(high) - x(low)), 56, ROLES["state"].pale, 4)
+    extent = most - least or 1
+    x = lambda value: 60 + 780 * (value - least) / extent
+    left = x(low)
+    right = x(high)
+    sheet.area(left, 42, max(2, right - left), 56, ROLES["state"].pale, 4)
     sheet.line((60, 98), (840, 98), colour=QUIET, width=1)
     for k, value in enumerate(sorted(runs)):
-        sheet.element("circle", cx=x(value), cy=82 - 12 * (k % 3), r=5, fill=ROLES["state"].solid)
+        row = k % 3
+        sheet.element("circle", cx=x(value), cy=82 - 12 * row, r=5, fill=ROLES["state"].solid)
     predicted = x(prediction)
-    sheet.line((predicted, 34), (predicted, 104), colour=ROLES["error"].edge, width=3, dashes="6 4")
-    sheet.text(predicted, 26, f"predicted {prediction:g}", colour=ROLES["error"].text)
-    for value, anchor in ((low, "end"), (high, "start")):
-        sheet.text(x(value), 118, f"{value:g}", anchor=anchor)
+    error = ROLES["error"]
+    sheet.line((predicted, 34), (predicted, 104), colour=error.edge, width=3, dashes="6 4")
+    sheet.text(predicted, 26, f"predicted {prediction:g}", colour=error.text)
+    sheet.text(left, 118, f"{low:g}", anchor="end")
+    sheet.text(right, 118, f"{high:g}", anchor="start")
     sheet.text(450, 140, "one dot a measurement; the band is the interval of the median", colour=QUIET)
     return sheet

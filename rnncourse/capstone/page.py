@@ -30,7 +30,6 @@ verdict:
 ## What explains the difference
 """
 NUMBERS = {"prediction": 1, "median": 1, "interval": 2, "confidence": 1, "measurements": None}
-VERDICTS = ("inside", "outside")
 
 
 class PageLine(NamedTuple):
@@ -46,11 +45,17 @@ def check_page(text: str) -> list[str]:
     missing = [name for name in (*NUMBERS, "verdict") if name not in lines]
     if missing:
         return [f"The page has no line `{name}: …`." for name in missing]
-    values = {name: _numbers(lines[name].value) for name in NUMBERS}
-    problems = {name: _wrong_form(lines[name].value, values[name], count) for name, count in NUMBERS.items()}
-    if not any(problems.values()):
+    values = {}
+    problems = {}
+    for name, count in NUMBERS.items():
+        value = lines[name].value
+        values[name] = _numbers(value)
+        problem = _wrong_form(value, values[name], count)
+        if problem:
+            problems[name] = problem
+    if not problems:
         problems = _disagreements(lines["verdict"].value, values)
-    in_order = sorted(filter(problems.get, problems), key=lambda name: lines[name].number)
+    in_order = sorted(problems, key=lambda name: lines[name].number)
     return [f"Line {lines[name].number}, {name}: {problems[name]}" for name in in_order]
 
 
@@ -59,9 +64,14 @@ def read_page(text: str) -> tuple[dict[str, str | list[float]], dict[str, str]]:
     numbers, *sections = re.split(r"^##\s+", text, flags=re.M)
     lines = _lines(numbers)
     values = {name: _numbers(lines[name].value) for name in NUMBERS}
-    texts = {name: lines[name].value for name in ("what", "verdict") if name in lines}
-    parts = (section.partition("\n") for section in sections)
-    return values | texts, {heading.strip(): prose.strip() for heading, _, prose in parts}
+    for name in ("what", "verdict"):
+        if name in lines:
+            values[name] = lines[name].value
+    prose = {}
+    for section in sections:
+        heading, _, paragraphs = section.partition("\n")
+        prose[heading.strip()] = paragraphs.strip()
+    return values, prose
 
 
 def coverage(measurements: list[float], low: float, high: float) -> float:
@@ -76,7 +86,8 @@ def coverage(measurements: list[float], low: float, high: float) -> float:
 
 def probability_below(n: int, numbers: range) -> float:
     """Probability that one of these numbers of n measurements lie below the median."""
-    return sum(math.comb(n, k) for k in numbers) / 2**n
+    subsets = sum(math.comb(n, k) for k in numbers)
+    return subsets / 2**n
 
 
 def _lines(text: str) -> dict[str, PageLine]:
@@ -90,9 +101,10 @@ def _lines(text: str) -> dict[str, PageLine]:
 
 def _numbers(text: str) -> list[float] | None:
     """The numbers of a value, separated by blanks, commas or `to`; None where something else stands there."""
-    numbers = re.split(r"[,;\s]+", re.sub(r"\bto\b|…|%", " ", text).strip())
+    plain = re.sub(r"\bto\b|…|%", " ", text)
+    words = re.split(r"[,;\s]+", plain)
     try:
-        return [float(word) for word in numbers if word]
+        return [float(word) for word in words if word]
     except ValueError:
         return None
 
@@ -101,35 +113,51 @@ def _wrong_form(text: str, numbers: list[float] | None, count: int | None) -> st
     """What is wrong with a value that should be `count` numbers, FEWEST or more if that is None."""
     if numbers is None or not all(map(math.isfinite, numbers)):
         return f"{text!r:.60} is not a list of finite numbers."
-    if count is None and len(numbers) < FEWEST:
-        return f"expected {FEWEST} numbers or more, found {len(numbers)}; measure again."
-    if count is None or len(numbers) == count:
+    length = len(numbers)
+    if count is None and length < FEWEST:
+        return f"expected {FEWEST} numbers or more, found {length}; measure again."
+    if count is None or length == count:
         return None
     comma = " A comma separates two numbers; the decimal mark is a point." if "," in text else ""
-    return f"expected {quantity(count, 'number')}, found {len(numbers)} in {text!r:.60}.{comma}"
+    return f"expected {quantity(count, 'number')}, found {length} in {text!r:.60}.{comma}"
 
 
 def _disagreements(verdict: str, values: dict[str, list[float]]) -> dict[str, str]:
     """What the measurements contradict: {name of the line: sentence}."""
     runs = values["measurements"]
-    (low, high) = values["interval"]
+    low, high = values["interval"]
     (prediction,) = values["prediction"]
+    (stated_median,) = values["median"]
+    (percent,) = values["confidence"]
     problems = {}
-    if not _near(values["median"][0], median(runs)):
-        problems["median"] = f"{values['median'][0]:g}; the measurements give {median(runs):.4g}."
-    ends = [min(runs, key=lambda run, end=end: abs(run - end)) for end in (low, high)]
-    if low > high or not all(map(_near, (low, high), ends)):
-        return problems | {"interval": f"{low:g} to {high:g} are not two of the measurements, in order."}
-    wanted = values["confidence"][0] / 100
-    real = coverage(runs, *ends)
+    right_median = median(runs)
+    if not _near(stated_median, right_median):
+        problems["median"] = f"{stated_median:g}; the measurements give {right_median:.4g}."
+    lowest = _nearest(runs, low)
+    highest = _nearest(runs, high)
+    if low > high or not _near(low, lowest) or not _near(high, highest):
+        problems["interval"] = f"{low:g} to {high:g} are not two of the measurements, in order."
+        return problems
+    wanted = percent / 100
+    real = coverage(runs, lowest, highest)
     if not 0 < wanted < 1:
         problems["confidence"] = f"{100 * wanted:g} %, expected between 0 and 100 %."
     elif real < wanted:
         problems["interval"] = f"it covers the median with {real:.1%}, the page says {wanted:.1%}."
-    right = VERDICTS[not low <= prediction <= high]
+    right = right_verdict(prediction, low, high)
     if verdict.lower() != right:
         problems["verdict"] = f"{verdict!r:.30}; {prediction:g} lies {right} {low:g} to {high:g}."
     return problems
+
+
+def _nearest(runs: list[float], stated: float) -> float:
+    """The first of the measurements that are nearest to a number."""
+    return min(runs, key=lambda run: abs(run - stated))
+
+
+def right_verdict(prediction: float, low: float, high: float) -> str:
+    """Whether a prediction lies "inside" or "outside" low … high."""
+    return "inside" if low <= prediction <= high else "outside"
 
 
 def _near(stated: float, derived: float) -> bool:

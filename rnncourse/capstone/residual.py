@@ -51,14 +51,16 @@ class Residual:
                 layers.clear()  # the segment below is recomputed when the gradient comes to it
             x, last, layers[l] = self._layer_forward(network, l, x, state)
             final.append(last)
-        return x, _joined(final), SavedSegments(inputs, state, layers)
+        saved = SavedSegments(inputs, state, layers)
+        return x, _joined(final), saved
 
     def backward(self, network: Network, saved: SavedSegments, dy: np.ndarray, dstate: State | None = None):
         """dx [T,B,I], dstate of the initial state, gradients.
 
         Takes the layers out of `saved` one by one, so that they leave memory; a second call recomputes them.
         """
-        dstate = check_gradients(network, *saved.inputs[0].shape[:2], dy, dstate)
+        T, B, _ = saved.inputs[0].shape
+        dstate = check_gradients(network, T, B, dy, dstate)
         gradients = {}
         first = [None] * network.layers
         layers = saved.layers
@@ -66,10 +68,14 @@ class Residual:
             if l not in layers:
                 layers = self._recompute(network, saved, l)
             one = layer_network(network, l)
-            dx, first[l], of_layer = one_big_gemm.backward(one, layers.pop(l), dy, _of_layer(dstate, l))
+            dlast = _of_layer(dstate, l)
+            dx, first[l], layer_gradients = one_big_gemm.backward(one, layers.pop(l), dy, dlast)
             dy = dx + dy if self._has_skip(network, l) else dx
-            gradients |= {f"{name[:-1]}{l}": gradient for name, gradient in of_layer.items()}
-        return dy, _joined(first), {name: gradients[name] for name in network.parameters}
+            for name, gradient in layer_gradients.items():
+                stem = name.removesuffix("0")  # "weight_hh_l" of "weight_hh_l0"
+                gradients[f"{stem}{l}"] = gradient
+        in_order = {name: gradients[name] for name in network.parameters}
+        return dy, _joined(first), in_order
 
     def _recompute(self, network: Network, saved: SavedSegments, top: int) -> dict[int, Any]:
         """What one_big_gemm saves of the segment whose top layer this is."""
@@ -81,8 +87,10 @@ class Residual:
         return layers
 
     def _layer_forward(self, network: Network, l: int, x: np.ndarray, state: State):
-        h, last, saved = one_big_gemm.forward(layer_network(network, l), x, _of_layer(state, l))
-        return (x + h if self._has_skip(network, l) else h), last, saved
+        one = layer_network(network, l)
+        h, last, saved = one_big_gemm.forward(one, x, _of_layer(state, l))
+        y = x + h if self._has_skip(network, l) else h
+        return y, last, saved
 
     def _has_skip(self, network: Network, l: int) -> bool:
         return self.skips and (l > 0 or network.input_size == network.hidden_size)
@@ -103,8 +111,11 @@ def gradient_norms(network: Network, gradients: dict[str, np.ndarray]) -> np.nda
 
     A norm is the root of a sum of squares, and float32 holds no square of a number below 1e-23: float64.
     """
-    recurrent = (gradients[f"weight_hh_l{l}"].astype("float64") for l in range(network.layers))
-    return np.array([np.linalg.norm(gradient) for gradient in recurrent])
+    norms = []
+    for l in range(network.layers):
+        gradient = gradients[f"weight_hh_l{l}"]
+        norms.append(np.linalg.norm(gradient.astype("float64")))
+    return np.array(norms)
 
 
 def saved_bytes(network: Network, T: int, B: int, segment: int | None = None) -> int:
@@ -115,4 +126,5 @@ def saved_bytes(network: Network, T: int, B: int, segment: int | None = None) ->
     length = segment or network.layers
     itemsize = np.dtype(network.dtype).itemsize
     segments = -(-network.layers // length)
-    return itemsize * T * B * network.hidden_size * (2 * length + segments - 1)
+    arrays = 2 * length + segments - 1
+    return itemsize * T * B * network.hidden_size * arrays

@@ -27,7 +27,8 @@ def run_plan(plan: Plan, network: Network, x: np.ndarray, dy: np.ndarray) -> Tra
     arrays = arrays_of(network, x, dy)
     start = time.perf_counter()
     arrays = executed(plan, network.dtype, arrays)
-    return results(arrays, network, x.shape, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    return results(arrays, network, x.shape, seconds)
 
 
 def arrays_of(network: Network, x: np.ndarray, dy: np.ndarray) -> Arrays:
@@ -47,8 +48,9 @@ def arrays_of(network: Network, x: np.ndarray, dy: np.ndarray) -> Arrays:
     for l in range(network.layers):
         layer = network.layer(l)
         bias = merged_bias(network, layer)[None]
-        arrays |= {f"W_l{l}": layer.weight_ih, f"U_l{l}": layer.weight_hh, f"b_l{l}": bias}
-        arrays |= {f"d{name}_l{l}": np.zeros_like(arrays[f"{name}_l{l}"]) for name in "WUb"}
+        for name, array in (("W", layer.weight_ih), ("U", layer.weight_hh), ("b", bias)):
+            arrays[f"{name}_l{l}"] = array
+            arrays[f"d{name}_l{l}"] = np.zeros_like(array)
     return arrays
 
 
@@ -57,9 +59,13 @@ def results(arrays: Arrays, network: Network, shape: tuple, seconds: float = 0.0
     gradients = {}
     for l in range(network.layers):
         bias = arrays[f"db_l{l}"][0]
-        gradients |= {f"weight_ih_l{l}": arrays[f"dW_l{l}"], f"weight_hh_l{l}": arrays[f"dU_l{l}"]}
-        gradients |= {f"bias_ih_l{l}": bias, f"bias_hh_l{l}": bias}
-    return TrainingResult(arrays["y"].reshape(shape), arrays["dy"].reshape(shape), gradients, seconds)
+        gradients[f"weight_ih_l{l}"] = arrays[f"dW_l{l}"]
+        gradients[f"weight_hh_l{l}"] = arrays[f"dU_l{l}"]
+        gradients[f"bias_ih_l{l}"] = bias
+        gradients[f"bias_hh_l{l}"] = bias
+    y = arrays["y"].reshape(shape)
+    dx = arrays["dy"].reshape(shape)
+    return TrainingResult(y, dx, gradients, seconds)
 
 
 def problem_of(network: Network, x: np.ndarray, memory: int) -> Problem:

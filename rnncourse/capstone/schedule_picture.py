@@ -49,9 +49,11 @@ def one_layer_at_a_time(
     layers: int, steps: int, minibatch: int, hidden_size: int, memory: int
 ) -> tuple[int, np.ndarray]:
     """The schedule before any idea: one stream, whole sequences, all that is computed saved."""
-    up = [(FORWARD, layer, 0, 0) for layer in range(layers)]
-    down = [(kind, layer, 0, 0) for layer in reversed(range(layers)) for kind in (BACKWARD, WEIGHTS)]
-    return steps, np.array(up + down)
+    launches = [(FORWARD, layer, 0, 0) for layer in range(layers)]
+    for layer in reversed(range(layers)):
+        launches.append((BACKWARD, layer, 0, 0))
+        launches.append((WEIGHTS, layer, 0, 0))
+    return steps, np.array(launches)
 
 
 class ScheduleRun(NamedTuple):
@@ -81,12 +83,15 @@ class ScheduleRun(NamedTuple):
     @property
     def height(self) -> float:
         """Pixels of the panel."""
-        return TOP + self.lane * len(self.streams) + GAP + MEMORY + BELOW
+        lanes = self.lane * len(self.streams)
+        return TOP + lanes + GAP + MEMORY + BELOW
 
 
 def show_schedule(functions: dict[str, Callable], problem: Problem) -> Sheet:
     """One panel for each {name: function}, all on one axis of time.  Raises Illegal for what cannot run."""
-    runs = {name: run_of(problem, function(*problem)) for name, function in functions.items()}
+    runs = {}
+    for name, function in functions.items():
+        runs[name] = run_of(problem, function(*problem))
     return draw_runs(runs, f"{problem.layers} layers, {problem.steps} steps, predicted for {DEVICE.name}")
 
 
@@ -94,7 +99,8 @@ def draw_runs(runs: dict[str, ScheduleRun], subject: str) -> Sheet:
     """The panels of runs; subject: what was run, for the text alternative."""
     findings = "; ".join(f"{name}: {run.sentence}" for name, run in runs.items())
     alt = f"{subject}. {findings}."
-    sheet = Sheet("Schedules over time", alt, round(sum(run.height for run in runs.values()) + 34))
+    height = sum(run.height for run in runs.values()) + 34
+    sheet = Sheet("Schedules over time", alt, round(height))
     scale = INNER / max(run.end for run in runs.values())
     top = 0.0
     for name, run in runs.items():
@@ -109,53 +115,75 @@ def run_of(problem: Problem, answer: object) -> ScheduleRun:
     schedule = read_schedule(problem, answer)
     check_legal(schedule)
     places = place_arrays(schedule).places
-    result = predict(to_plan(schedule, places), DEVICE)
-    times = [(1e-3 * start, 1e-3 * end) for start, end in zip(result.start, result.end, strict=True)]
+    plan = to_plan(schedule, places)
+    result = predict(plan, DEVICE)
+    times = []
+    for start, end in zip(result.start, result.end, strict=True):
+        times.append((1e-3 * start, 1e-3 * end))
     bars = defaultdict(list)
     spans = []
-    seen = set()
-    left = iter(times)
+    computed = set()
+    remaining = iter(times)
     for launch, operations in zip(schedule.launches, launch_operations(schedule, places), strict=True):
-        own = [*islice(left, len(operations))]
-        spans.append((own[0][0], max(end for _, end in own)))
-        what = AGAIN if launch[:3] in seen and launch.kind == FORWARD else NAMES[launch.kind]
-        seen.add(launch[:3])
+        own = list(islice(remaining, len(operations)))
+        start = own[0][0]
+        end = max(end for _, end in own)
+        spans.append((start, end))
+        task = launch[:3]
+        what = NAMES[launch.kind]
+        if task in computed and launch.kind == FORWARD:
+            what = AGAIN
+        computed.add(task)
         bars[launch.stream, what] += own
     megabytes = 4e-6 * schedule.block * problem.minibatch * problem.hidden_size
-    end = 1e-3 * result.makespan
+    makespan = 1e-3 * result.makespan
     bound = 1e-3 * lower_bound(problem)
-    label = f"{end:.2f} ms, {end / bound:.2f} times the lower bound"
+    ratio = makespan / bound
+    sentence = f"{makespan:.2f} ms, {ratio:.2f} times the lower bound"
     limit = megabytes * problem.memory / schedule.block
-    return ScheduleRun(dict(bars), _memory_over_time(schedule, spans, megabytes), end, bound, limit, label)
+    memory = _memory_over_time(schedule, spans, megabytes)
+    return ScheduleRun(dict(bars), memory, makespan, bound, limit, sentence)
 
 
 def _memory_over_time(schedule, spans: list, megabytes: float) -> Intervals:
     """MB that are live from each time on: a block lives from its writer's start to its last reader's end."""
+    _, last_readers = array_versions(schedule)
     changes = []
-    for (_, writer), reader in array_versions(schedule)[1].items():
-        changes += [(spans[writer][0], megabytes), (spans[reader][1], -megabytes)]
+    for (_, writer), reader in last_readers.items():
+        begin, _ = spans[writer]
+        _, end = spans[reader]
+        changes.append((begin, megabytes))
+        changes.append((end, -megabytes))
     times, sizes = zip(*sorted(changes), strict=True)
-    return list(zip(times, np.cumsum(sizes).tolist(), strict=True))
+    live = np.cumsum(sizes).tolist()
+    return list(zip(times, live, strict=True))
 
 
 def _draw_panel(sheet: Sheet, top: float, name: str, run: ScheduleRun, scale: float) -> None:
     """Title, lanes, bound and memory of one schedule; scale: pixels a millisecond."""
     streams = run.streams
+    lane = run.lane
     first = top + TOP
-    below = first + run.lane * len(streams)
+    below = first + lane * len(streams)
+    middle = (first + below) / 2
     sheet.heading(24, name, f"{run.sentence}, predicted", y=top + 28)
-    sheet.text(LEFT - 10, (first + below) / 2 + 5, quantity(len(streams), "stream"), anchor="end")
+    sheet.text(LEFT - 10, middle + 5, quantity(len(streams), "stream"), anchor="end")
     for (stream, what), intervals in sorted(run.bars.items()):
-        box = first + streams.index(stream) * run.lane, run.lane * 0.86
-        _draw_bars(sheet, what, _joined(intervals, scale), box)
-    _draw_memory(sheet, below + GAP, run, scale)
+        top_of_lane = first + streams.index(stream) * lane
+        bars = _joined(intervals, scale)
+        _draw_bars(sheet, what, bars, (top_of_lane, lane * 0.86))
+    memory = below + GAP
+    _draw_memory(sheet, memory, run, scale)
     bound = LEFT + run.bound * scale
-    axis = below + GAP + MEMORY
-    sheet.line((bound, first - 14), (bound, axis), width=2, dashes="5 3")
+    end = LEFT + run.end * scale
+    above = first - 14
+    axis = memory + MEMORY
+    label = axis + 16
+    sheet.line((bound, above), (bound, axis), width=2, dashes="5 3")
     sheet.text(bound + 6, first - 6, f"lower bound {run.bound:.2f} ms", anchor="start")
     sheet.line((LEFT, axis), (LEFT + INNER, axis), colour=QUIET, width=1)
-    sheet.text(LEFT, axis + 16, "0", anchor="start")
-    sheet.text(LEFT + run.end * scale, axis + 16, f"{run.end:.3g} ms", anchor="end")
+    sheet.text(LEFT, label, "0", anchor="start")
+    sheet.text(end, label, f"{run.end:.3g} ms", anchor="end")
 
 
 def _joined(intervals: Intervals, scale: float) -> Intervals:
@@ -164,9 +192,12 @@ def _joined(intervals: Intervals, scale: float) -> Intervals:
     for start, end in sorted(intervals):
         left = LEFT + scale * start
         right = LEFT + scale * end
-        if joined and left - joined[-1][1] < NEAR:
-            right = max(right, joined[-1][1])
-            left, _ = joined.pop()
+        if joined:
+            last_left, last_right = joined[-1]
+            if left - last_right < NEAR:
+                joined.pop()
+                left = last_left
+                right = max(right, last_right)
         joined.append((left, right))
     return joined
 
@@ -175,38 +206,50 @@ def _draw_bars(sheet: Sheet, what: str, bars: Intervals, box: tuple[float, float
     """Bars of one kind in one lane as one path; those that compute again have strokes across them."""
     top, height = box
     bottom = top + height
-    path = "".join(f"M{left:.1f} {top:.1f}H{right:.1f}V{bottom:.1f}H{left:.1f}Z" for left, right in bars)
+    path = ""
+    for left, right in bars:
+        path += f"M{left:.1f} {top:.1f}H{right:.1f}V{bottom:.1f}H{left:.1f}Z"
     sheet.element("path", d=path, fill=FILLS[what])
-    if what == AGAIN:
-        places = (x for left, right in bars for x in np.arange(left + 0.5, right, BLACKEST))
-        strokes = "".join(f"M{x:.1f} {bottom:.1f}V{top:.1f}" for x in places)
-        sheet.element("path", d=strokes, fill="none", stroke=ROLES["state"].edge, stroke_width=1)
+    if what != AGAIN:
+        return
+    strokes = ""
+    for left, right in bars:
+        for x in np.arange(left + 0.5, right, BLACKEST):
+            strokes += f"M{x:.1f} {bottom:.1f}V{top:.1f}"
+    sheet.element("path", d=strokes, fill="none", stroke=ROLES["state"].edge, stroke_width=1)
 
 
 def _draw_memory(sheet: Sheet, top: float, run: ScheduleRun, scale: float) -> None:
     """The arrays that are live, as an area below the line of what there is room for."""
-    height = (MEMORY - 8) / max(run.limit, run.most)
+    most = run.most
+    height = (MEMORY - 8) / max(run.limit, most)
     bottom = top + MEMORY
+    right = LEFT + INNER
     path = f"M{LEFT} {bottom:.1f}"
     last = None
     for when, value in run.memory:
         x = round(LEFT + when * scale, 1)
+        y = bottom - value * height
         if x != last:
             path += f"H{x:g}"
-        path += f"V{bottom - value * height:.1f}"
+        path += f"V{y:.1f}"
         last = x
-    sheet.element("path", d=f"{path}V{bottom:.1f}Z", fill=HAIRLINE, stroke=QUIET, stroke_width=1)
+    path += f"V{bottom:.1f}Z"
+    sheet.element("path", d=path, fill=HAIRLINE, stroke=QUIET, stroke_width=1)
     limit = bottom - run.limit * height
-    sheet.line((LEFT, limit), (LEFT + INNER, limit), colour=ROLES["error"].edge, width=1.5, dashes="2 3")
-    sheet.text(LEFT - 10, top + MEMORY / 2 + 10, "memory", anchor="end")
-    sheet.text(LEFT + INNER, limit + 15, f"at most {run.most:.0f} of {run.limit:.0f} MB", anchor="end")
+    middle = top + MEMORY / 2
+    colour = ROLES["error"].edge
+    sheet.line((LEFT, limit), (right, limit), colour=colour, width=1.5, dashes="2 3")
+    sheet.text(LEFT - 10, middle + 10, "memory", anchor="end")
+    sheet.text(right, limit + 15, f"at most {most:.0f} of {run.limit:.0f} MB", anchor="end")
 
 
 def _draw_legend(sheet: Sheet, top: float) -> None:
     x = LEFT
+    y = top - 11
     for what, fill in FILLS.items():
-        sheet.element("rect", x=x, y=top - 11, width=24, height=12, fill=fill, stroke=CARD)
+        sheet.element("rect", x=x, y=y, width=24, height=12, fill=fill, stroke=CARD)
         if what == AGAIN:
-            _draw_bars(sheet, what, [(x, x + 24)], (top - 11, 12))
+            _draw_bars(sheet, what, [(x, x + 24)], (y, 12))
         sheet.note(x + 32, top, what)
         x += 60 + 8 * len(what)

@@ -60,23 +60,24 @@ class Layout(NamedTuple):
 def check_legal(schedule: Schedule) -> None:
     """Raises Illegal, naming the first launch that reads too early or counts twice, or what is missing."""
     last = schedule.blocks - 1
-    if schedule.problem.steps % schedule.block and all(launch.block < last for launch in schedule.launches):
+    last_is_shorter = schedule.problem.steps % schedule.block
+    if last_is_shorter and all(launch.block < last for launch in schedule.launches):
         mistake = "forgets the last block, which is shorter"
         raise Illegal(f"No launch runs block {last}, the last one, which is shorter.", mistake)
     done: set[tuple[int, int, int]] = set()  # kind, layer, block
     launched = {launch[:3] for launch in schedule.launches}
     for number, launch in enumerate(schedule.launches):
-        kind, l, j, _ = launch
-        if kind != FORWARD and (kind, l, j) in done:
+        kind = launch.kind
+        task = launch[:3]
+        if kind != FORWARD and task in done:
             mistake = "adds a weight gradient twice" if kind == WEIGHTS else "runs a backward block twice"
-            raise Illegal(
-                f"Launch {number} is the second {launch}: its gradients would count twice.", mistake
-            )
+            sentence = f"Launch {number} is the second {launch}: its gradients would count twice."
+            raise Illegal(sentence, mistake)
         for needed, why, mistake in _needs(launch, schedule):
             if needed not in done:
                 sentence = f"Launch {number}, {launch}, {why}, which no launch has computed before."
                 raise Illegal(sentence, mistake if needed in launched else None)  # too late, or not at all
-        done.add((kind, l, j))
+        done.add(task)
     for kind in (BACKWARD, WEIGHTS):
         _check_complete(schedule, kind, done)
 
@@ -84,19 +85,23 @@ def check_legal(schedule: Schedule) -> None:
 def _needs(launch: LayerBlock, schedule: Schedule) -> Iterator[tuple[tuple[int, int, int], str, str]]:
     """What must come before a launch: its (kind, layer, block), why, and the mistake if it comes later."""
     for kind, needed, up, on, why, mistake in NEEDS:
+        if kind != launch.kind:
+            continue
         layer = launch.layer + up
         block = launch.block + on
-        is_inside = 0 <= layer < schedule.problem.layers and 0 <= block < schedule.blocks
-        if kind == launch.kind and is_inside:
-            yield (needed, layer, block), why.format(layer if up else block), mistake
+        if 0 <= layer < schedule.problem.layers and 0 <= block < schedule.blocks:
+            neighbour = layer if up else block
+            yield (needed, layer, block), why.format(neighbour), mistake
 
 
 def _check_complete(schedule: Schedule, kind: int, done: set) -> None:
     for l in range(schedule.problem.layers):
         missing = [j for j in range(schedule.blocks) if (kind, l, j) not in done]
         if missing:
-            has_none = kind == WEIGHTS and not any(done_kind == WEIGHTS for done_kind, *_ in done)
-            mistake = "leaves out the weight gradients" if has_none else None
+            done_kinds = {done_kind for done_kind, _, _ in done}
+            mistake = None
+            if kind == WEIGHTS and WEIGHTS not in done_kinds:
+                mistake = "leaves out the weight gradients"
             name = LayerBlock(kind, l, missing[0], 0)
             raise Illegal(f"There is no {name}: the gradients are incomplete.", mistake)
 
@@ -113,26 +118,32 @@ def place_arrays(schedule: Schedule) -> Layout:
     places = []
     peak = 0
     for number, (old, new) in enumerate(versions):
+        blocks = len(place) + len(new)
         if len(new) > len(free):
-            blocks = len(place) + len(new)
-            raise Illegal(_too_much(schedule, number, blocks), _memory_mistake(schedule, blocks))
-        place |= {version: free.popleft() for version in new}
-        peak = max(peak, len(place))
+            sentence = _too_much(schedule, number, blocks)
+            raise Illegal(sentence, _memory_mistake(schedule, blocks))
+        for version in new:
+            place[version] = free.popleft()
+        peak = max(peak, blocks)
         places.append({version[0]: place[version] for version in old + new})
-        free.extend(place.pop(version) for version in dying[number])
+        for version in dying[number]:
+            free.append(place.pop(version))
     return Layout(places, peak)
 
 
 def array_versions(schedule: Schedule) -> tuple[list, dict]:
     """For each launch the (array, writer) that it reads and writes; and the last launch that uses each."""
+    layers = schedule.problem.layers
     current: dict[Array, tuple[Array, int]] = {}
     result = []
     last = {}
     for number, launch in enumerate(schedule.launches):
         old = [current[array] for array in reads(launch)]
-        new = [(array, number) for array in writes(launch, schedule.problem.layers)]
-        current |= {version[0]: version for version in new}
-        last |= dict.fromkeys(old + new, number)
+        new = [(array, number) for array in writes(launch, layers)]
+        for version in new:
+            current[version[0]] = version
+        for version in old + new:
+            last[version] = number
         result.append((old, new))
     return result, last
 
@@ -144,18 +155,21 @@ def recomputed(schedule: Schedule) -> int:
 
 
 def _too_much(schedule: Schedule, number: int, blocks: int) -> str:
-    arrays = f"{blocks} blocks of {quantity(schedule.block, 'step')}"
+    steps = quantity(schedule.block, "step")
     launch = schedule.launches[number]
+    arrays = blocks * schedule.block
     return (
-        f"At launch {number}, {launch}, {arrays}, {blocks * schedule.block} arrays, must be in memory "
+        f"At launch {number}, {launch}, {blocks} blocks of {steps}, {arrays} arrays, must be in memory "
         f"at once; it holds {schedule.problem.memory}."
     )
 
 
 def _memory_mistake(schedule: Schedule, blocks: int) -> str | None:
     """Blocks of several steps that are no more than the arrays that fit may have been taken for arrays."""
-    miscounted = schedule.block > 1 and blocks <= schedule.problem.memory
-    return None if miscounted or recomputed(schedule) else "saves everything and recomputes nothing"
+    is_miscounted = schedule.block > 1 and blocks <= schedule.problem.memory
+    if is_miscounted or recomputed(schedule):
+        return None
+    return "saves everything and recomputes nothing"
 
 
 DEVICE = find("H200")
@@ -185,7 +199,8 @@ def tight_memory(layers: int, steps: int) -> int:
 
 def is_promised(problem: Problem) -> bool:
     """Whether the exercise promises this memory; its text, its check and the board know no other problems."""
-    roomy, tight = (memory(problem.layers, problem.steps) for memory in (roomy_memory, tight_memory))
+    roomy = roomy_memory(problem.layers, problem.steps)
+    tight = tight_memory(problem.layers, problem.steps)
     return problem.memory >= roomy or tight <= problem.memory < roomy / 2
 
 
@@ -204,10 +219,13 @@ class Score(NamedTuple):
         return self.microseconds / self.bound
 
     def __str__(self) -> str:
+        milliseconds = self.microseconds / 1e3
+        megabytes = self.saved_bytes / 1e6
+        launches = quantity(self.launches, "launch")
+        blocks = quantity(self.recomputed, "block")
         return (
-            f"{self.microseconds / 1e3:.2f} ms predicted, {self.ratio:.2f} times the lower bound; "
-            f"{quantity(self.launches, 'launch')}, {quantity(self.recomputed, 'block')} recomputed, "
-            f"{self.saved_bytes / 1e6:.1f} MB saved"
+            f"{milliseconds:.2f} ms predicted, {self.ratio:.2f} times the lower bound; "
+            f"{launches}, {blocks} recomputed, {megabytes:.1f} MB saved"
         )
 
 
@@ -229,9 +247,13 @@ def score(problem: Problem, answer: object, device: Device = DEVICE) -> Score:
     schedule = read_schedule(problem, answer)
     plan, peak = planned(schedule)
     block_bytes = 4 * schedule.block * problem.minibatch * problem.hidden_size
-    makespan = predict(plan, device).makespan
-    extra = recomputed(schedule)
-    return Score(makespan, lower_bound(problem, device), peak * block_bytes, extra, len(schedule.launches))
+    return Score(
+        microseconds=predict(plan, device).makespan,
+        bound=lower_bound(problem, device),
+        saved_bytes=peak * block_bytes,
+        recomputed=recomputed(schedule),
+        launches=len(schedule.launches),
+    )
 
 
 def planned(schedule: Schedule) -> tuple[Plan, int]:
@@ -246,7 +268,8 @@ def score_all(function: Callable, problems: tuple[Problem, ...] = PROBLEMS) -> l
     scores = []
     for problem in problems:
         try:
-            scores.append(score(problem, function(*problem)))
+            answer = function(*problem)
+            scores.append(score(problem, answer))
         except Illegal as error:
             raise Illegal(f"{error} ({problem})", error.mistake) from None
     return scores
@@ -255,7 +278,8 @@ def score_all(function: Callable, problems: tuple[Problem, ...] = PROBLEMS) -> l
 def try_schedule(function: Callable, problem: Problem) -> "Score | Refusal":
     """The score of function for one problem, or why its schedule may not be scored."""
     try:
-        return score(problem, function(*problem))
+        answer = function(*problem)
+        return score(problem, answer)
     except Illegal as error:
         return Refusal(str(error))
 
@@ -266,13 +290,14 @@ def slow_because(problem: Problem, answer: object) -> str | None:
     again = recomputed(schedule)
     layers = problem.layers
     streams = {launch.stream for launch in schedule.launches if launch.kind == FORWARD}
-    reasons = {
-        "puts all layers into one stream": len(streams) == 1 < layers,
-        "waits for the whole sequence before the next layer begins": schedule.blocks == 1 < problem.steps,
-        "recomputes all layers below for each segment": again > layers * schedule.blocks,
-    }
-    fitting = [reason for reason, fits in reasons.items() if fits]
-    return fitting[0] if len(fitting) == 1 else None
+    reasons = []
+    if len(streams) == 1 < layers:
+        reasons.append("puts all layers into one stream")
+    if schedule.blocks == 1 < problem.steps:
+        reasons.append("waits for the whole sequence before the next layer begins")
+    if again > layers * schedule.blocks:
+        reasons.append("recomputes all layers below for each segment")
+    return reasons[0] if len(reasons) == 1 else None
 
 
 def lower_bound(problem: Problem, device: Device = DEVICE) -> float:
@@ -285,21 +310,27 @@ def bounds(problem: Problem, device: Device = DEVICE) -> dict[str, float]:
     L, T, _, _, memory = problem
     operations = _operations(problem)
     ahead, back, first, second = (Work.of(one, device).solo_us + device.node for one in operations)
+    product, _, pointwise, pointwise_back = operations
     recurrent = min(1, T - 1)  # the last step of a layer multiplies a state, unless it is the first
     forward = T * first + T * ahead + (L - 1) * (first + (1 + recurrent) * ahead)
     backward = T * second + (T - 1 + L) * back + (L - 1) * (second + recurrent * back)
     again = max(0, L * T - memory)  # states that are not saved when the forward pass ends
     products = 3 * (L * T + L * (T - 1)) + 2 * again - min(again, L)
-    arithmetic = products * operations[0].flops / (BEST * device.peak * 1e6)
-    moved = L * T * (operations[2].bytes() + operations[3].bytes()) / device.bandwidth * 1e-3
+    arithmetic = products * product.flops / (BEST * device.peak * 1e6)
+    bytes_of_step = pointwise.bytes() + pointwise_back.bytes()
+    moved = L * T * bytes_of_step / device.bandwidth * 1e-3
     return {"chain": forward + backward, "arithmetic": arithmetic, "movement": moved}
 
 
 def _operations(problem: Problem) -> tuple[Operation, ...]:
     """One step's product forward and backward, and its pointwise operation forward and backward."""
-    rows = Region("a", (0, problem.minibatch), (0, problem.hidden_size))
-    matrix = rows._replace(buffer="w", rows=(0, problem.hidden_size))
+    columns = (0, problem.hidden_size)
+    step = (0, 1)
+    rows = Region("a", (0, problem.minibatch), columns)
+    matrix = Region("w", columns, columns)
     body = (Elementary("tanh", (rows,), rows),)
-    ahead = Operation("gemm", (rows, matrix), (rows,), 0, (0, 1), transposed=(False, True))
-    first = Operation("pointwise", (rows, rows), (rows, rows), 0, (0, 1), body=body)
-    return ahead, ahead._replace(transposed=(False, False)), first, first._replace(writes=(rows,))
+    ahead = Operation("gemm", (rows, matrix), (rows,), 0, step, transposed=(False, True))
+    back = ahead._replace(transposed=(False, False))
+    first = Operation("pointwise", (rows, rows), (rows, rows), 0, step, body=body)
+    second = first._replace(writes=(rows,))
+    return ahead, back, first, second

@@ -20,15 +20,20 @@ TILE = 8
 """)
 def check_saxpy_kernel(answer, submission, rng, n, blocks, threads):
     a = np.float32(rng.uniform(1.5, 3))
-    x, y = (normal(rng, n) for _ in range(2))
+    x = normal(rng, n)
+    y = normal(rng, n)
     case = Case((blocks,), (threads,), (a, x, y))
     compare_launches(answer, submission, case, "x: element; y: element", limit_saxpy)
 
 
 def limit_saxpy(counts, case):
     """A thread does one element: the 32 lanes of a warp write with one request."""
+    (threads,) = case.block
+    if threads % 32:
+        return None
     warps = -(-case.arguments[1].size // 32)
-    if case.block[0] % 32 == 0 and (requests := counts["global_store_requests"]) > warps:
+    requests = counts["global_store_requests"]
+    if requests > warps:
         return f"{requests} requests write y where {warps} are enough: each thread does one element"
     return None
 
@@ -44,8 +49,10 @@ def check_tanh_kernel(answer, submission, rng, n, blocks, threads, largest):
     """`largest`: size of the numbers; from 89 on exp overflows in float32."""
     x = normal(rng, n)
     if largest:
-        x[rng.permutation(n)[:2]] = -largest, largest
-    case = Case((blocks,), (threads,), (x, np.zeros(n, "float32")))
+        places = rng.permutation(n)[:2]
+        x[places] = -largest, largest
+    y = np.zeros(n, "float32")
+    case = Case((blocks,), (threads,), (x, y))
     compare_launches(answer, submission, case, "x: element; y: element", limit_tanh)
 
 
@@ -54,16 +61,22 @@ def limit_tanh(counts, case):
     one: where threads go from the end to the start, neighbours stay on neighbours, too."""
     (n,) = case.arguments[0].shape
     elements = quantity(n, "element")
-    if (loads := counts["global_loads"]) > n:
+    loads = counts["global_loads"]
+    if loads > n:
         return f"{loads} loads for {elements}: load every element once, and keep it in a variable"
-    if (stores := counts["global_stores"]) > n:
+    stores = counts["global_stores"]
+    if stores > n:
         return f"{stores} stores for {elements}: every element should be written once"
-    moved = counts["global_load_sectors"]
     threads = case.grid[0] * case.block[0]
-    needed = moved
-    if threads % 32 == 0:
-        needed = sum(-(-min(32, n - first) // 8) for first in range(0, n, 32))
-    if moved > needed + -(-n // 32):
+    if threads % 32:
+        return None
+    moved = counts["global_load_sectors"]
+    warps = -(-n // 32)
+    needed = 0
+    for first in range(0, n, 32):
+        elements_of_warp = min(32, n - first)
+        needed += -(-elements_of_warp // 8)
+    if moved > needed + warps:
         return f"The loads moved {quantity(moved, 'sector')} of 32 bytes where {needed} hold all of x"
     return None
 
@@ -79,20 +92,22 @@ def limit_tanh(counts, case):
 """)
 def check_transpose_coalesced(answer, submission, rng, rows, columns):
     x = normal(rng, rows, columns)
+    y = np.zeros((columns, rows), "float32")
     grid = (-(-columns // TILE), -(-rows // TILE))
-    case = Case(grid, (TILE, TILE), (x, np.zeros((columns, rows), "float32")))
+    case = Case(grid, (TILE, TILE), (x, y))
     compare_launches(answer, submission, case, "x: row, column; y: row, column", limit_transpose)
 
 
 def sectors(rows, columns):
     """The fewest sectors of 32 bytes for a matrix [rows,columns] of float32 in tiles of 8 by 8."""
     total = 0
-    starts = range(0, columns, TILE)
     for row in range(rows):
-        for start in starts:
-            first = row * columns + start
-            last = row * columns + min(start + TILE, columns) - 1
-            total += last // 8 - first // 8 + 1
+        row_start = row * columns
+        for start in range(0, columns, TILE):
+            end = min(start + TILE, columns)
+            first_sector = (row_start + start) // 8
+            last_sector = (row_start + end - 1) // 8
+            total += last_sector - first_sector + 1
     return total
 
 
@@ -109,9 +124,13 @@ def limit_transpose(counts, case):
     return None
 
 
-@ANSWERS.exercise(
-    lambda rng: ((1, 5, 2), (1, 2, 1), (2, 32, 3), (1, 33 - int(rng.integers(3, 9)), 4), (1, 4, 0))
-)
+def draw_launches(rng) -> list[tuple]:
+    """Blocks, threads and steps: several blocks, a part of a warp, and no step."""
+    part_of_warp = 33 - int(rng.integers(3, 9))
+    return [(1, 5, 2), (1, 2, 1), (2, 32, 3), (1, part_of_warp, 4), (1, 4, 0)]
+
+
+@ANSWERS.exercise(draw_launches)
 def check_fix_the_race(answer, submission, rng, blocks, threads, steps):
     x = normal(rng, blocks * threads)
     case = Case((blocks,), (threads,), (x, steps))
@@ -126,15 +145,18 @@ def limit_race(counts, case):
     blocks = case.grid[0]
     threads = blocks * case.block[0]
     steps = case.arguments[1]
+    barriers = counts["barriers"]
     most = blocks * (2 * steps + 1)
-    if counts["barriers"] > most:
-        barriers = quantity(counts["barriers"], "barrier")
-        return f"{barriers} where {most} are enough: two a step and block, and one more"
+    if barriers > most:
+        return f"{quantity(barriers, 'barrier')} where {most} are enough: two a step and block, and one more"
+    requests = counts["shared_requests"]
     needed = blocks * (4 * steps + 2)  # three loads and a store a step, a store before and a load after
-    if (requests := counts["shared_requests"]) > 2 * needed:
+    if requests > 2 * needed:
         return f"{requests} requests to shared memory where {needed} do: each thread computes its own number"
-    if (loads := counts["loads_of_parameter"][0]) > 2 * threads:
+    loads = counts["loads_of_parameter"][0]
+    if loads > 2 * threads:
         return Share(f"{loads} loads from x where {threads} are enough: a thread loads its own number, once")
-    if (fewest := counts["idlest"]) < 2 * steps + 2:
+    fewest = counts["idlest"]
+    if fewest < 2 * steps + 2:
         return Share(f"A thread makes only {fewest} accesses: each computes its own number in every step")
     return None

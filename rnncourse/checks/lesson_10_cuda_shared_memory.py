@@ -24,12 +24,14 @@ MOST_BARRIERS = 8  # a block: six halvings of 64 threads, one barrier before and
     late=lambda n: (5, n | 1, 4),
 )
 def check_tiled_matmul_kernel(answer, submission, rng, M, K, N):
-    a, b = (normal(rng, *shape) for shape in ((M, K), (K, N)))
+    a = normal(rng, M, K)
+    b = normal(rng, K, N)
     grid = (-(-N // TILE), -(-M // TILE))
     case = Case(grid, (TILE, TILE), (a, b, normal(rng, M, N)))
 
     def explain(_, place, surplus):
-        return part_of_sum(surplus, a[place[0]] * b[:, place[1]])
+        row, column = place
+        return part_of_sum(surplus, a[row] * b[:, column])
 
     results = "a: row, column; b: row, column; c: row, column"
     compare_launches(answer, submission, case, results, limit_matmul, explain)
@@ -37,18 +39,24 @@ def check_tiled_matmul_kernel(answer, submission, rng, M, K, N):
 
 def limit_matmul(counts, case):
     """Each element of a and b once for each tile of c that needs it; two barriers a tile."""
-    a, b, _ = case.arguments
+    a, b, c = case.arguments
+    rows, inner = a.shape
+    columns = b.shape[1]
     tiles = lambda n: -(-n // TILE)
-    needed = a.size * tiles(b.shape[1]) + b.size * tiles(a.shape[0])
-    if (loads := counts["global_loads"]) > needed:
+    loads = counts["global_loads"]
+    needed = a.size * tiles(columns) + b.size * tiles(rows)
+    if loads > needed:
         return f"{loads} loads from global memory where {needed} are enough with tiles of 8 by 8"
-    most = case.grid[0] * case.grid[1] * (2 * tiles(a.shape[1]) + 1)
-    if (barriers := counts["barriers"]) > most:
+    barriers = counts["barriers"]
+    blocks = case.grid[0] * case.grid[1]
+    most = blocks * (2 * tiles(inner) + 1)
+    if barriers > most:
         return f"{quantity(barriers, 'barrier')} where {most} are enough: two for each tile, and one more"
-    if (moved := counts["global_store_sectors"]) > (most := sectors(*case.arguments[2].shape)):
-        return Share(
-            f"It writes {quantity(moved, 'sector')} where {most} do: thread (j, i) makes row i, column j"
-        )
+    moved = counts["global_store_sectors"]
+    fewest = sectors(*c.shape)
+    if moved > fewest:
+        written = quantity(moved, "sector")
+        return Share(f"It writes {written} where {fewest} do: thread (j, i) makes row i, column j")
     return None
 
 
@@ -64,10 +72,11 @@ def limit_matmul(counts, case):
 def check_block_sum_kernel(answer, submission, rng, n, blocks, threads):
     x = normal(rng, n)
     case = Case((blocks,), (threads,), (x, normal(rng, blocks)))
-    own = answer.number("scale", 1) * x
+    terms = answer.number("scale", 1) * x
 
     def explain(_, place, surplus):
-        return part_of_sum(surplus, own[place[0] * threads :][:threads])
+        start = place[0] * threads
+        return part_of_sum(surplus, terms[start : start + threads])
 
     compare_launches(answer, submission, case, "x: element; out: block", limit_block_sum, explain)
 
@@ -82,23 +91,34 @@ def limit_block_sum(counts, case):
     """
     blocks = case.grid[0]
     threads = case.block[0]
-    if (barriers := counts["barriers"]) > blocks * MOST_BARRIERS:
-        enough = f"{blocks * MOST_BARRIERS} are enough for blocks of up to 64 threads"
+    barriers = counts["barriers"]
+    most_barriers = blocks * MOST_BARRIERS
+    if barriers > most_barriers:
+        enough = f"{most_barriers} are enough for blocks of up to 64 threads"
         return f"{quantity(barriers, 'barrier')} where {enough}"
-    if counts["atomics"]:
-        atomics = quantity(counts["atomics"], "atomic")
-        return f"It uses {atomics}: atomics take turns; halving adds many pairs at once"
-    if repeats := _repeats(counts, case):
+    atomics = counts["atomics"]
+    if atomics:
+        return f"It uses {quantity(atomics, 'atomic')}: atomics take turns; halving adds many pairs at once"
+    repeats = _repeats(counts, case)
+    if repeats:
         return repeats
-    adding = [-(-(threads >> halving) // 32) for halving in range(1, threads.bit_length())]  # warps
-    most = blocks * (3 * sum(adding) + 2 * -(-threads // 32) + 6)
-    if (requests := counts["shared_requests"]) > most:
+    halvings = range(1, threads.bit_length())
+    adding_warps = sum(-(-(threads >> halving) // 32) for halving in halvings)
+    warps = -(-threads // 32)
+    requests = counts["shared_requests"]
+    most_requests = blocks * (3 * adding_warps + 2 * warps + 6)
+    if requests > most_requests:
         return (
-            f"{requests} requests to shared memory where {most} are enough: a halving takes 3 for each warp "
-            f"that still adds, and of {threads} threads half add in the first one, a quarter in the next"
+            f"{requests} requests to shared memory where {most_requests} are enough: a halving takes 3 for "
+            f"each warp that still adds, and of {threads} threads half add in the first one, a quarter in "
+            "the next"
         )
-    if (reads := counts["shared_loads_of_thread"]) > (most := 2 * threads.bit_length()):
-        return Share(f"A thread reads {reads} numbers from shared memory where {most} do: two a halving")
+    reads = counts["shared_loads_of_thread"]
+    most_reads = 2 * threads.bit_length()
+    if reads > most_reads:
+        return Share(
+            f"A thread reads {reads} numbers from shared memory where {most_reads} do: two a halving"
+        )
     return None
 
 
@@ -114,32 +134,38 @@ def check_warp_sum_kernel(answer, submission, rng, n, blocks, threads):
     x = normal(rng, n)
     out = normal(rng, blocks * threads // 32)
     case = Case((blocks,), (threads,), (x, out))
-    own = answer.number("scale", 1) * x
+    terms = answer.number("scale", 1) * x
 
     def explain(_, place, surplus):
-        return f"{part_of_sum(surplus, own[place[0] * 32 :][:32])} After shuffles down, lane 0 holds the sum."
+        start = place[0] * 32
+        part = part_of_sum(surplus, terms[start : start + 32])
+        return f"{part} After shuffles down, lane 0 holds the sum."
 
     compare_launches(answer, submission, case, "x: element; out: warp", limit_warp_sum, explain)
 
 
 def limit_warp_sum(counts, case):
     """Registers only, and no barrier."""
-    if counts["barriers"]:
-        return (
-            f"It has {quantity(counts['barriers'], 'barrier')}; a warp's lanes exchange registers without one"
-        )
+    barriers = counts["barriers"]
+    if barriers:
+        return f"It has {quantity(barriers, 'barrier')}; a warp's lanes exchange registers without one"
     if counts["shared_requests"]:
         return "It goes through shared memory; a shuffle takes a value straight from another lane's register"
-    if counts["atomics"]:
-        return f"It uses {quantity(counts['atomics'], 'atomic')}; one store for each warp is enough"
+    atomics = counts["atomics"]
+    if atomics:
+        return f"It uses {quantity(atomics, 'atomic')}; one store for each warp is enough"
     return _repeats(counts, case)
 
 
 def _repeats(counts: dict, case: Case) -> str | None:
     """Numbers that are loaded twice, or more exchanges of lanes than halvings of a warp need."""
-    if (loads := counts["global_loads"]) > len(case.arguments[0]):
-        return f"{loads} loads from global memory where {len(case.arguments[0])} are enough: each number once"
-    if (exchanges := counts["exchanges"]) > (most := case.grid[0] * case.block[0] * MOST_EXCHANGES):
+    loads = counts["global_loads"]
+    elements = len(case.arguments[0])
+    if loads > elements:
+        return f"{loads} loads from global memory where {elements} are enough: each number once"
+    exchanges = counts["exchanges"]
+    most = case.grid[0] * case.block[0] * MOST_EXCHANGES
+    if exchanges > most:
         return f"{exchanges} shuffles, votes and syncwarps of lanes where {most} are enough: five halvings"
     return None
 
@@ -160,15 +186,16 @@ def check_transpose_without_conflicts(answer, submission, rng, rows, columns):
 
 def limit_conflicts(counts, case):
     """No conflict, and both sides of global memory along rows."""
-    if conflicts := counts["bank_conflicts"]:
+    conflicts = counts["bank_conflicts"]
+    if conflicts:
         requests = quantity(counts["shared_requests"], "request")
         return f"{quantity(conflicts, 'bank conflict')} in {requests} to shared memory"
     rows, columns = case.arguments[0].shape
-    whole = lambda r, c: r * c // 8 if c % 8 == 0 else None  # every sector once, where rows are whole sectors
-    for verb, moved, needed in (
-        ("reads", counts["global_load_sectors"], whole(rows, columns)),
-        ("writes", counts["global_store_sectors"], whole(columns, rows)),
+    needed = rows * columns // 8  # every sector once, where rows are whole sectors
+    for verb, moved, row_length in (
+        ("reads", counts["global_load_sectors"], columns),
+        ("writes", counts["global_store_sectors"], rows),
     ):
-        if needed is not None and moved > needed:
+        if row_length % 8 == 0 and moved > needed:
             return f"It {verb} {quantity(moved, 'sector')} of 32 bytes where {needed} do"
     return None

@@ -32,11 +32,18 @@ def check_step_kernels(answer, submission, rng, B, I, H, largest):
     """The four launches of a step, each on what the course's kernel left. Results hold old numbers."""
     draw = partial(normal, rng)
     G = 3 * H
-    parameters = draw(G, I), draw(G, H), draw(G), draw(G)
-    arrays = [draw(B, I), draw(B, H), *parameters, draw(B, G), draw(B, G), draw(B, H)]
+    weight_ih = draw(G, I)
+    weight_hh = draw(G, H)
+    bias_ih = draw(G)
+    bias_hh = draw(G)
+    x = draw(B, I)
+    h = draw(B, H)
+    arrays = [x, h, weight_ih, weight_hh, bias_ih, bias_hh, draw(B, G), draw(B, G), draw(B, H)]
     for gate in range(3):  # far into the sigmoids of r and z, and into the tanh of n
-        arrays[4][gate * H + rng.integers(H)] += largest
-    grid = (-(-3 * H // BLOCK[0]) + 1, -(-B // BLOCK[1]))  # one column of blocks more than is needed
+        unit = rng.integers(H)
+        bias_ih[gate * H + unit] += largest
+    columns, sequences = BLOCK
+    grid = (-(-G // columns) + 1, -(-B // sequences))  # one column of blocks more than is needed
     for number, result in enumerate(LAUNCHES):
         begin_case(f"launch {number}, {result}; B={B}, I={I}, H={H}, {grid} blocks of {BLOCK} threads")
         case = Case(grid, BLOCK, (number, *arrays))
@@ -48,7 +55,10 @@ def _explain(launch: int, arrays: list, name: str, place: tuple, surplus: float)
     """Terms of a product, in launches 0 and 1."""
     if name != PRODUCTS.get(launch):
         return ""
-    return part_of_sum(surplus, arrays[launch][place[0]] * arrays[launch + 2][place[1]])
+    sequence, gate_row = place
+    rows = arrays[launch]  # x or h
+    weights = arrays[launch + 2]
+    return part_of_sum(surplus, rows[sequence] * weights[gate_row])
 
 
 # few blocks and many, whole tiles and parts
@@ -68,19 +78,23 @@ def check_product_time(answer, submission, rng, sequences, rows, inner, device):
     sheet = find(device)
     sizes = sequences, rows, inner, sheet.multiprocessors, sheet.peak
     want = answer.call(*sizes)
+    got = submission(*sizes)
     case = "{} sequences, {} rows, {} inner, {} multiprocessors, {:.4g} TFLOP/s".format(*sizes)
     advice = partial(_factors, sequences, rows, inner, sheet)
-    expect(submission(*sizes), want, "the time", case, tolerance=1e-6, advice=advice)
+    expect(got, want, "the time", case, tolerance=1e-6, advice=advice)
 
 
 def _factors(sequences: int, rows: int, inner: int, sheet: Device) -> str:
     """The time at the peak, and the factors that follow from the number of blocks."""
+    multiprocessors = sheet.multiprocessors
     blocks = -(-sequences // 64) * -(-rows // 64)
     half = float(ANSWERS["product_time"].number("half", 1.5))
     at_peak = 2e-6 * sequences * rows * inner / sheet.peak
-    c = max(1, blocks / sheet.multiprocessors)
+    blocks_on_each = max(1, blocks / multiprocessors)
+    for_empty = max(1, multiprocessors / blocks)
+    for_occupancy = 1 + half / blocks_on_each
     return (
-        f"At the peak it takes {at_peak:.4g} µs. {quantity(blocks, 'block')} for {sheet.multiprocessors} "
-        f"multiprocessors: {max(1, sheet.multiprocessors / blocks):.4g} times as long where some stay empty, "
-        f"{1 + half / c:.4g} times with {c:.4g} on each; then 1 / 0.85 and 1.12."
+        f"At the peak it takes {at_peak:.4g} µs. {quantity(blocks, 'block')} for {multiprocessors} "
+        f"multiprocessors: {for_empty:.4g} times as long where some stay empty, "
+        f"{for_occupancy:.4g} times with {blocks_on_each:.4g} on each; then 1 / 0.85 and 1.12."
     )

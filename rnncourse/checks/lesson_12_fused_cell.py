@@ -39,14 +39,20 @@ def check_group_gates(answer, submission, rng, B, I, H, gates):
     draw = partial(normal, rng)
     x = draw(B, I)
     h = draw(B, H)
-    weights = {f"W_{gate}": draw(H, I) for gate in gates}
-    weights |= {f"U_{gate}": draw(H, H) for gate in gates}
-    source = COUNTED.format(weights={name: array.tolist() for name, array in weights.items()})
+    weights_ih = {gate: draw(H, I) for gate in gates}
+    weights_hh = {gate: draw(H, H) for gate in gates}
+    by_name = {f"W_{gate}": weights_ih[gate].tolist() for gate in gates}
+    by_name |= {f"U_{gate}": weights_hh[gate].tolist() for gate in gates}
+    source = COUNTED.format(weights=by_name)
     share = answer.number("share", 1)
     want = {}
     for gate in gates:
-        want[gate] = x @ weights[f"W_{gate}"].T + share * h @ weights[f"U_{gate}"].T
-    arguments = x, h, Code(source, "multiply", trace := []), gates
+        input_product = x @ weights_ih[gate].T
+        recurrent_product = share * h @ weights_hh[gate].T
+        want[gate] = input_product + recurrent_product
+    trace: list = []
+    multiply = Code(source, "multiply", trace)
+    arguments = x, h, multiply, gates
     got = submission(*arguments)
     if expect(got, want, "the sums: sequence, unit"):
         require_calls(answer, trace, arguments)
@@ -71,20 +77,25 @@ def check_lstm_pointwise_kernel(answer, submission, rng, B, H, block, largest):
     """largest: how far numbers go into a nonlinearity."""
     draw = partial(normal, rng)
     sums = 2 * draw(B, 4 * H)
-    for gate in range(4 * bool(largest)):  # both signs into every gate
-        two = rng.permutation(B)[:2]
-        sums[two, gate * H + rng.integers(H)] = -largest, largest
+    if largest:
+        for gate in range(4):  # both signs into every gate
+            two_sequences = rng.permutation(B)[:2]
+            unit = rng.integers(H)
+            sums[two_sequences, gate * H + unit] = -largest, largest
     c = draw(B, H)
     results = f"sums: {WIDE}; c: {UNITS}; gates: {WIDE}; c_next: {UNITS}; h_next: {UNITS}"
 
     def explain(name, place, surplus):
         sequence = place[0]
         unit = place[1] % H
-        own = ", ".join(f"{number:.4g}" for number in sums[sequence, unit::H])
-        return f"There the sums of i, f, g and o are {own}, and c is {c[sequence, unit]:.4g}."
+        own_sums = sums[sequence, unit::H]
+        listed = ", ".join(f"{number:.4g}" for number in own_sums)
+        return f"There the sums of i, f, g and o are {listed}, and c is {c[sequence, unit]:.4g}."
 
-    arrays = sums, c, unset(B, 4 * H), unset(B, H), unset(B, H)
-    case = Case(_grid(B, H, block), block, arrays)
+    gates = unset(B, 4 * H)
+    c_next = unset(B, H)
+    h_next = unset(B, H)
+    case = Case(_grid(B, H, block), block, (sums, c, gates, c_next, h_next))
     compare_launches(answer, submission, case, results, LIMIT_FORWARD, explain)
 
 
@@ -92,26 +103,34 @@ def check_lstm_pointwise_kernel(answer, submission, rng, B, H, block, largest):
 def check_lstm_pointwise_backward_kernel(answer, submission, rng, B, H, block, largest):
     draw = partial(normal, rng)
     gates = rng.uniform(0.1, 0.9, (B, 4 * H)).astype("float32")
-    states = [draw(B, H) for _ in range(4)]
+    c = draw(B, H)
+    c_next = draw(B, H)
+    dh = draw(B, H)
+    dc_next = draw(B, H)
     if largest:
-        states[1].flat[rng.permutation(B * H)[:2]] = -largest, largest
+        places = rng.permutation(B * H)[:2]
+        c_next.flat[places] = -largest, largest
     states_in = f"c: {UNITS}; c_next: {UNITS}; dh: {UNITS}; dc_next: {UNITS}"
     results = f"gates: {WIDE}; {states_in}; dsums: {WIDE}; dc: {UNITS}"
+    named_states = {"c": c, "c_next": c_next, "dh": dh, "dc_next": dc_next}
 
     def explain(name, place, surplus):
         sequence = place[0]
         unit = place[1] % H
-        own = [*(state[sequence, unit] for state in states), *gates[sequence, unit::H]]
-        letters = "c", "c_next", "dh", "dc_next", *"ifgo"
-        numbers = (f"{letter} is {number:.4g}" for letter, number in zip(letters, own, strict=True))
-        return f"There {', '.join(numbers)}."
+        own = {state: array[sequence, unit] for state, array in named_states.items()}
+        own |= zip("ifgo", gates[sequence, unit::H], strict=True)
+        listed = ", ".join(f"{letter} is {number:.4g}" for letter, number in own.items())
+        return f"There {listed}."
 
-    case = Case(_grid(B, H, block), block, (gates, *states, unset(B, 4 * H), unset(B, H)))
+    dsums = unset(B, 4 * H)
+    dc = unset(B, H)
+    case = Case(_grid(B, H, block), block, (gates, c, c_next, dh, dc_next, dsums, dc))
     compare_launches(answer, submission, case, results, LIMIT_BACKWARD, explain)
 
 
 def _grid(B: int, H: int, block: tuple[int, int]) -> tuple[int, int]:
-    return -(-H // block[0]), -(-B // block[1])
+    columns, rows = block
+    return -(-H // columns), -(-B // rows)
 
 
 def limit_traffic(loads: int, stores: int, read: str, written: str):
@@ -119,10 +138,12 @@ def limit_traffic(loads: int, stores: int, read: str, written: str):
 
     def limit(counts, case):
         units = case.arguments[1].size
-        if counts["global_loads"] > loads * units:
-            return f"It loads {counts['global_loads'] / units:.3g} numbers a unit; {read} are {loads}"
-        if counts["global_stores"] > stores * units:
-            return f"It stores {counts['global_stores'] / units:.3g} numbers a unit; {written} are {stores}"
+        loads_of_unit = counts["global_loads"] / units
+        if loads_of_unit > loads:
+            return f"It loads {loads_of_unit:.3g} numbers a unit; {read} are {loads}"
+        stores_of_unit = counts["global_stores"] / units
+        if stores_of_unit > stores:
+            return f"It stores {stores_of_unit:.3g} numbers a unit; {written} are {stores}"
         return None
 
     return limit

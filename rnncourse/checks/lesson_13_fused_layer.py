@@ -70,10 +70,13 @@ def operations_of(text: str) -> list[tuple]:
     """
     operations = []
     for line in text.strip().splitlines():
-        name, _, rest = line.strip().partition(":")
-        reads, _, adds = rest.partition(" +=")
-        reads, _, writes = reads.partition(" ->")
-        operations.append((name, *([*map(_place, part.split())] for part in (reads, writes, adds))))
+        name, _, places = line.strip().partition(":")
+        places, _, adds = places.partition(" +=")
+        reads, _, writes = places.partition(" ->")
+        parts = []
+        for part in (reads, writes, adds):
+            parts.append([_place(word) for word in part.split()])
+        operations.append((name, *parts))
     return operations
 
 
@@ -81,7 +84,9 @@ def _place(word: str) -> tuple:
     name, *numbers = re.findall(r"\w+", word)
     if word.endswith("*"):
         return name, None
-    return name, *(map(int, numbers or "0"))
+    if not numbers:
+        return name, 0
+    return name, *map(int, numbers)
 
 
 MEETINGS = [  # in the fourth, operations at other places are equal
@@ -111,14 +116,18 @@ MEETINGS = [  # in the fourth, operations at other places are equal
 def issue(loop: tuple, steps: int, sequences: int) -> list[tuple]:
     """All steps of a loop as operations (name, reads, writes, adds) with regions (buffer, first, end)."""
 
-    def region(buffer, after, t):
+    def region(place, t):
+        buffer, after = place
         block = 0 if after is None else t + after
-        return buffer, block * sequences, (block + 1) * sequences
+        first = block * sequences
+        return buffer, first, first + sequences
 
     operations = []
     for t in range(steps):
         for name, *parts in loop:
-            regions = [[region(*place, t) for place in part] for part in parts]
+            regions = []
+            for part in parts:
+                regions.append([region(place, t) for place in part])
             operations.append((name, *regions))
     return operations
 
@@ -128,58 +137,71 @@ def draw_operations(rng, count: int) -> list[tuple]:
     operations = []
     for number in range(count):
         parts = [[], [], []]
-        for _ in range(int(rng.integers(1, 4))):
+        for _ in range(rng.integers(1, 4)):
             first = int(rng.integers(6))
-            region = str(rng.choice(BUFFERS)), first, first + int(rng.integers(1, 4))
-            parts[int(rng.integers(3))].append(region)
+            buffer = str(rng.choice(BUFFERS))
+            rows = int(rng.integers(1, 4))
+            part = rng.integers(3)
+            parts[part].append((buffer, first, first + rows))
         operations.append((f"operation {number}", *parts))
     return operations
 
 
-@ANSWERS.exercise(
-    (
-        *((operations_of(text),) for text in MEETINGS),
-        (issue(operations_of(LOOPS["its backward pass"]), 3, 2),),
-        (12,),
-        (40,),
-    )
-)
+BACKWARD_PASS = issue(operations_of(LOOPS["its backward pass"]), steps=3, sequences=2)
+CASES = [*map(operations_of, MEETINGS), BACKWARD_PASS, 12, 40]
+
+
+@ANSWERS.exercise(tuple((case,) for case in CASES))
 def check_must_wait(answer, submission, rng, case):
     """case: operations, or how many are drawn."""
-    is_drawn = isinstance(case, int)
-    operations = draw_operations(rng, case) if is_drawn else case
+    operations = case
+    if isinstance(case, int):
+        operations = draw_operations(rng, case)
     want = answer.call(operations)
-    pairs = whole_numbers(got := submission(operations), 2)
+    got = submission(operations)
+    pairs = whole_numbers(got, 2)
     problem = _misjudged_pair(got, pairs, want, operations)
-    refuse(problem, f"{len(operations)} operations", result=None if pairs is None else sorted(set(pairs)))
+    distinct = None if pairs is None else sorted(set(pairs))
+    refuse(problem, f"{len(operations)} operations", result=distinct)
 
 
 def _misjudged_pair(got: object, pairs: list | None, want: list, operations: list) -> str | None:
     """The first pair that is missing or too many, with both operations."""
     if pairs is None:
         return f"The result must be a list of pairs of places; it returns {got!r:.60}."
+    last = len(operations) - 1
     for i, j in pairs:
-        if not 0 <= i < j < len(operations):
-            return f"({i}, {j}): a pair is two places from 0 to {len(operations) - 1}, the earlier one first."
-    if wrong := sorted(set(pairs) ^ set(want), key=lambda pair: pair[::-1]):
-        i, j = wrong[0]
-        verb = "is missing" if wrong[0] in want else "is too many: the two may change places"
-        return f"Pair ({i}, {j}) {verb}. {_describe(operations[i])}; {_describe(operations[j])}."
-    return None
+        if not 0 <= i < j <= last:
+            return f"({i}, {j}): a pair is two places from 0 to {last}, the earlier one first."
+    wrong = set(pairs) ^ set(want)
+    if not wrong:
+        return None
+    pair = min(wrong, key=lambda pair: pair[::-1])
+    verb = "is missing" if pair in want else "is too many: the two may change places"
+    earlier, later = (_describe(operations[place]) for place in pair)
+    return f"Pair {pair} {verb}. {earlier}; {later}."
 
 
 def _describe(operation: tuple) -> str:
     name, *parts = operation
-    regions = [", ".join("{}[{}:{}]".format(*region) for region in part) for part in parts]
-    touched = [f"{verb} {part}" for verb, part in zip(PARTS, regions, strict=True) if part]
-    return f"{name} {' and '.join(touched) or 'touches nothing'}"
+    touched = []
+    for verb, part in zip(PARTS, parts, strict=True):
+        regions = ", ".join(f"{buffer}[{first}:{end}]" for buffer, first, end in part)
+        if regions:
+            touched.append(f"{verb} {regions}")
+    summary = " and ".join(touched) or "touches nothing"
+    return f"{name} {summary}"
 
 
 def draw_loop(rng) -> list[tuple]:
     """Six operations of a step: each reads two results of this step or the one before, and writes its own."""
     names = [f"operation {number}" for number in rng.permutation(6)]
-    result = lambda: (f"{rng.choice(names)}'s", int(rng.random() < 0.7))
-    return [(name, [result(), result()], [(f"{name}'s", 1)], []) for name in names]
+
+    def draw_result():
+        name = rng.choice(names)
+        return f"{name}'s", int(rng.random() < 0.7)
+
+    return [(name, [draw_result(), draw_result()], [(f"{name}'s", 1)], []) for name in names]
 
 
 # a loop that is drawn has 6 operations: no chain from one back to itself takes more than 7 steps
@@ -206,7 +228,9 @@ def check_leaves_loop(answer, submission, rng, loop, steps, sequences, block=2):
     late_first = sorted(pairs, key=lambda pair: (-(pair[1] // block), pair[1]))
     got = submission(names, late_first)
     want = answer.call(names, late_first)
-    plain = sorted(map(str, got)) if isinstance(got, list | tuple | set) else got
+    plain = got
+    if isinstance(got, list | tuple | set):
+        plain = sorted(map(str, got))
     refuse(_misjudged_name(got, want, names, pairs), result=plain)
 
 
@@ -214,16 +238,19 @@ def _misjudged_name(got: object, want: list, names: list, pairs: list) -> str | 
     """The first name that is wrong, with the chain of waits that decides it."""
     if not isinstance(got, list | tuple | set) or any(not isinstance(name, str) for name in got):
         return f"The result must be a list of names; it returns {got!r:.60}."
-    for name in got:
+    listed = list(got)
+    for name in listed:
         if name not in names:
             return f"This loop has no operation of the name {name!r}."
-        if list(got).count(name) > 1:
-            return f"{name!r} comes {list(got).count(name)} times; once is enough."
+        times = listed.count(name)
+        if times > 1:
+            return f"{name!r} comes {times} times; once is enough."
         if name not in want:
             chain = " ← ".join(f"{names[k]} (place {k})" for k in _chain(names, pairs, name))
             return f"{name!r} must stay, because it waits for itself: {chain}."
-    if missing := [name for name in want if name not in got]:
-        return f"{missing[0]!r} may leave: none of its operations waits for another one of that name."
+    for name in want:
+        if name not in listed:
+            return f"{name!r} may leave: none of its operations waits for another one of that name."
     return None
 
 
@@ -231,7 +258,10 @@ def _chain(names: list, pairs: list, name: str) -> list[int]:
     """Places from an operation of that name back to an earlier one, by the fewest waits."""
     chains = [[place] for place, other in enumerate(names) if other == name]
     for chain in chains:  # which grows: shorter chains come first
-        if len(chain) > 1 and names[chain[-1]] == name:
+        last = chain[-1]
+        if len(chain) > 1 and names[last] == name:
             return chain
-        chains += [[*chain, i] for i, j in pairs if j == chain[-1]]
+        for i, j in pairs:
+            if j == last:
+                chains.append([*chain, i])
     return []

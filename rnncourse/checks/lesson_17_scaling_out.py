@@ -339,8 +339,8 @@ def _runs(rng: np.random.Generator, name: str) -> tuple[np.ndarray, np.ndarray, 
         gpus = np.array([point.gpus for point in points], float)
         milliseconds = np.array([point.seconds for point in points])
         return gpus[::2], 1e-3 * milliseconds[::2], gpus[1::2]
-    count = int(rng.integers(9, 20))
-    gpus = rng.permutation(np.arange(1.0, 65.0))[:count]
+    gpus = rng.permutation(np.arange(1.0, 65.0))
+    gpus = gpus[: rng.integers(9, 20)]
     a = rng.uniform(0.2, 0.5)
     b = rng.uniform(0.1, 0.3)
     c = rng.uniform(0.01, 0.05)
