@@ -34,7 +34,8 @@ def check_tile_for_thread(answer, submission, rng, *case):
     want = set(answer.call(*case))
     got = submission(*case)
     pairs = whole_numbers(got, 2)
-    pairs = pairs and sorted(pairs)
+    if pairs:
+        pairs.sort()
     refuse(_wrong_weights(got, pairs, want), result=pairs)
 
 
@@ -43,12 +44,17 @@ def _wrong_weights(got: object, pairs: list | None, want: set) -> str | Wrong | 
     if pairs is None:
         sentence = f"The result must be a list of pairs (row, column); it returns {got!r:.60}."
         return Wrong(sentence, WRONG_TYPE)
-    if surplus := [pair for pair in pairs if pair not in want]:
-        return f"The thread does not store weight {surplus[0]}; {len(want)} others are its own."
-    if missing := sorted(want - set(pairs)):
-        return f"Weight {missing[0]} is missing: the list has {len(set(pairs))} of {len(want)} weights."
-    twice = next((a for a, b in pairwise(pairs) if a == b), None)
-    return f"Weight {twice} is in the list more than once." if twice else None
+    for pair in pairs:
+        if pair not in want:
+            return f"The thread does not store weight {pair}; {len(want)} others are its own."
+    distinct = set(pairs)
+    missing = want - distinct
+    if missing:
+        return f"Weight {min(missing)} is missing: the list has {len(distinct)} of {len(want)} weights."
+    for pair, after in pairwise(pairs):
+        if pair == after:
+            return f"Weight {pair} is in the list more than once."
+    return None
 
 
 @ANSWERS.exercise("""
@@ -64,11 +70,13 @@ def _wrong_weights(got: object, pairs: list | None, want: set) -> str | Wrong | 
 def check_flag_barrier(answer, submission, rng, blocks, threads, steps):
     history = unset(steps + 1, blocks * threads)
     history[0] = rng.normal(size=blocks * threads)
-    case = Case((blocks,), (threads,), (history, np.zeros(blocks, "int32"), steps))
+    flags = np.zeros(blocks, "int32")
+    case = Case((blocks,), (threads,), (history, flags, steps))
     mean = float(history[0].mean())
 
     def explain(_, place, surplus):
-        return f"The mean of row {place[0] - 1} is {mean + place[0] - 1:.6g}."
+        row_before = place[0] - 1
+        return f"The mean of row {row_before} is {mean + row_before:.6g}."
 
     results = "history: step, element"
     compare_launches(answer, submission, case, results, limit_exchange, explain, FLAGS, "barriers")
@@ -76,19 +84,20 @@ def check_flag_barrier(answer, submission, rng, blocks, threads, steps):
 
 def limit_exchange(counts, case):
     """From step 1 on, each block loads what the other blocks have stored in the step before."""
-    if counts["ignored_poll"]:
-        return (
-            f"{counts['ignored_poll']} continues whatever it polls: a loop that waits ends by what it reads"
-        )
+    poller = counts["ignored_poll"]
+    if poller:
+        return f"{poller} continues whatever it polls: a loop that waits ends by what it reads"
     rows, width = case.arguments[0].shape
-    own = width // case.grid[0]
-    blocks = case.grid[0]
+    (blocks,) = case.grid
+    own = width // blocks
     needed = (rows - 2) * (width - own)
-    block = min(range(blocks), key=lambda number: counts["exchanged"][number])
-    if (taken := counts["exchanged"][block]) < needed:
+    exchanged = [counts["exchanged"][block] for block in range(blocks)]
+    fewest = min(exchanged)
+    if fewest < needed:
+        block = exchanged.index(fewest)
         return (
-            f"block {block} loads {taken} of the {needed} elements that it needs from the other blocks: each "
-            "thread computes its own element in each step, from what all others have written"
+            f"block {block} loads {fewest} of the {needed} elements that it needs from the other blocks: "
+            "each thread computes its own element in each step, from what all others have written"
         )
     return None
 
@@ -123,42 +132,56 @@ def check_persistent_rnn_kernel(answer, submission, rng, blocks, steps):
     h[0] = rng.normal(size=WIDE)
     weights = normal(rng, WIDE, WIDE) / 4
     inputs = normal(rng, steps, WIDE)
-    want = [h[0]]
+    state = h[0]
+    states = [state]
     for row in inputs:
-        want.append(np.tanh(row + weights @ want[-1]))
-    add_to_case(f"{WIDE // blocks} threads a block")
-    case = Case((blocks,), (WIDE // blocks,), (h, weights, inputs, np.zeros(blocks, "int32")))
+        state = np.tanh(row + weights @ state)
+        states.append(state)
+    threads = WIDE // blocks
+    flags = np.zeros(blocks, "int32")
+    add_to_case(f"{threads} threads a block")
+    case = Case((blocks,), (threads,), (h, weights, inputs, flags))
 
     def explain(name, place, surplus):
         step, unit = place
-        carried = weights[unit] @ want[step - 1]
-        own = inputs[step - 1, unit]
-        return f"There weights times h[{step - 1}] give {carried:.4g}, inputs[{step - 1}] is {own:.4g}."
+        before = step - 1
+        carried = weights[unit] @ states[before]
+        own = inputs[before, unit]
+        return f"There weights times h[{before}] give {carried:.4g}, inputs[{before}] is {own:.4g}."
 
     compare_launches(answer, submission, case, "h: step, unit", limit_persistent, explain, FLAGS, "barriers")
 
 
 def limit_persistent(counts, case):
     """Each weight once, and h from the blocks that compute it; inputs and h may be read in every step."""
-    loads = counts["loads_of_parameter"][1]
-    most = WIDE * WIDE
-    if loads > most:
-        return f"{loads} loads of {most} weights: keep the weights in a local array, and load each one once"
+    loads_of_h, loads_of_weights, loads_of_inputs, *_ = counts["loads_of_parameter"]
+    weights = WIDE * WIDE
+    if loads_of_weights > weights:
+        return (
+            f"{loads_of_weights} loads of {weights} weights: keep the weights in a local array, and load "
+            "each one once"
+        )
+    excess = limit_exchange(counts, case)
+    if excess is not None:
+        return excess
     steps = len(case.arguments[2])
-    loads = counts["loads_of_parameter"][0] + counts["loads_of_parameter"][2]
-    if (excess := limit_exchange(counts, case)) is None and loads > (most := steps * WIDE * (WIDE + 2)):
+    loads = loads_of_h + loads_of_inputs
+    most = steps * WIDE * (WIDE + 2)
+    if loads > most:
         return Share(f"{loads} loads from h and inputs where {most} do: what lies there is not on the chip")
-    return excess
+    return None
 
 
 def _parts_of_step(T: int, H: int, layers: int, device: dict) -> str:
     """Both ways of a step with the right minibatch, in words."""
     B = ANSWERS["choose_minibatch"].call(T, H, layers, device)[0]
+    weights = H * H
     work = 2e-6 * B * H * H / device["peak"]
     read = 4e-3 * H * H / device["bandwidth"]
+    saved = 8 * T * B * H
     return (
-        f"U has {4 * H * H} bytes; with the right B = {B} a layer needs {24 * H * H} bytes beside the "
-        f"{8 * T * B * H} that it saves, reading U takes {read:.4g} µs, the operations {work:.4g}"
+        f"U has {4 * weights} bytes; with the right B = {B} a layer needs {24 * weights} bytes beside the "
+        f"{saved} that it saves, reading U takes {read:.4g} µs, the operations {work:.4g}"
     )
 
 
@@ -179,17 +202,29 @@ def draw_networks(rng) -> list[tuple]:
     copies = ANSWERS["choose_minibatch"].number("running_means", 1) + 2
 
     def network(T, H, layers, B, more, registers, bandwidth, peak, barrier):
-        memory = 4 * layers * (copies * 2 * H * H + 2 * T * H * B) + more
-        device = {"memory": memory, "registers": registers, "bandwidth": bandwidth, "peak": peak}
-        return T, H, layers, device | {"launch": 3, "barrier": barrier}
+        weights = 2 * H * H
+        saved = 2 * T * H * B
+        device = {
+            "memory": 4 * layers * (copies * weights + saved) + more,
+            "registers": registers,
+            "bandwidth": bandwidth,
+            "peak": peak,
+            "launch": 3,
+            "barrier": barrier,
+        }
+        return T, H, layers, device
 
+    networks = [network(*row) for row in rows_of(NETWORKS)]
     large = network(700, 1152, 110, 0, 0, 216 * 256 * 4 * 24, 400, 2, 2)
     large[-1]["memory"] = 6 * 10**9 * copies
-    wide = 300, 900, 5, int(rng.integers(20, 90)), int(rng.integers(1, 9_999))
+    B = int(rng.integers(20, 90))
+    more = int(rng.integers(1, 9_999))
     peak = float(rng.uniform(2, 9))
     bandwidth = int(rng.integers(200, 900))
-    drawn = [network(*wide, registers, bandwidth, peak, 2) for registers in (4 * 10**6, 5 * 10**5)]
-    return [*(network(*row) for row in rows_of(NETWORKS)), large, *drawn]
+    networks.append(large)
+    for registers in (4 * 10**6, 5 * 10**5):
+        networks.append(network(300, 900, 5, B, more, registers, bandwidth, peak, 2))
+    return networks
 
 
 @ANSWERS.exercise(draw_networks)

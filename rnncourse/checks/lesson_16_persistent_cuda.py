@@ -4,6 +4,7 @@ import ast
 import math
 import operator
 import re
+from itertools import product
 
 import numpy as np
 
@@ -25,18 +26,21 @@ ANSWERS = answers("16_persistent_cuda")
 def check_index_of_sums(answer, submission, rng, pitch):
     """The line runs as C++ would, for every lane and register."""
     text = submission(pitch)
-    indices = emulate(text) if isinstance(text, str) else f"The result must be text, not {describe(text)}."
-    case = f"pitch={pitch}, INDEX is {text!r:.160}" if isinstance(text, str) else f"pitch={pitch}"
+    case = f"pitch={pitch}"
+    indices = f"The result must be text, not {describe(text)}."
+    if isinstance(text, str):
+        case += f", INDEX is {text!r:.160}"
+        indices = emulate(text)
     if isinstance(indices, str):
         refuse(indices, case, result=text)
         return
     want = emulate(answer.call(pitch))
 
     def advice() -> str:
-        lane, register = map(int, np.argwhere(indices != want)[0])
-        place = "row {} of sequence {}".format(*divmod(int(want[lane, register]), pitch))
+        lane, register = np.argwhere(indices != want)[0]
+        row, sequence = divmod(want[lane, register], pitch)
         shift = " `a << 1 + b` is `a << (1 + b)`." if "<<" in text else ""
-        return f"register {register} of lane {lane} holds {place}.{shift}"
+        return f"register {register} of lane {lane} holds row {row} of sequence {sequence}.{shift}"
 
     expect(indices, want, "the index: lane, register", case, advice=advice)
 
@@ -45,15 +49,20 @@ def emulate(text: str) -> np.ndarray | str:
     """Values [32,4] of a C++ expression of lane and reg, or why it has none."""
     if "//" in text:
         return "`//` begins a comment in C++, so the rest of the line is gone; `/` is the quotient there."
-    if signs := re.search(r"\+\+|--", text):
+    signs = re.search(r"\+\+|--", text)
+    if signs:
         return f"`{signs[0]}` changes a variable in C++: put a blank between the signs."
     text = re.sub(r"\s", " ", text).strip()  # to C++ a line break is a space
+    values = []
     try:
         tree = ast.parse(text, mode="eval").body
-        values = [[_value(tree, {"lane": lane, "reg": reg}) for reg in range(4)] for lane in range(32)]
-        if foreign := text[TOKENS.match(text).end() :]:
+        for lane, reg in product(range(32), range(4)):
+            values.append(_value(tree, {"lane": lane, "reg": reg}))
+        end = TOKENS.match(text).end()
+        foreign = text[end:]
+        if foreign:
             raise SyntaxError(f"{foreign!r:.40} is not allowed")
-        return np.array(values)
+        return np.reshape(values, (32, 4))
     except SyntaxError as error:
         return f"INDEX may hold whole numbers, `lane`, `reg`, parentheses and {OPERATIONS}: {error.msg}."
     except (ZeroDivisionError, OverflowError, RecursionError, MemoryError) as error:
@@ -67,9 +76,13 @@ def _value(node: ast.AST, names: dict[str, int]) -> int:
     elif isinstance(node, ast.Name) and node.id in names:
         value = names[node.id]
     elif isinstance(node, ast.UnaryOp) and type(node.op) in SIGNS:
-        value = SIGNS[type(node.op)](_value(node.operand, names))
+        sign = SIGNS[type(node.op)]
+        value = sign(_value(node.operand, names))
     elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        value = OPERATORS[type(node.op)](_value(node.left, names), _value(node.right, names))
+        operation = OPERATORS[type(node.op)]
+        left = _value(node.left, names)
+        right = _value(node.right, names)
+        value = operation(left, right)
     else:
         raise SyntaxError(f"{ast.unparse(node)!r:.40} is not allowed")
     if not -(2**31) <= value < 2**31:
@@ -78,17 +91,28 @@ def _value(node: ast.AST, names: dict[str, int]) -> int:
 
 
 def _shift_left(left: int, right: int) -> int:
-    if not 0 <= right < 32:
-        raise OverflowError("a shift by less than 0 or more than 31 bits")
+    _check_shift(right)
     return left << right
 
 
 def _shift_right(left: int, right: int) -> int:
-    return left if _shift_left(0, right) else left >> right
+    _check_shift(right)
+    return left >> right
+
+
+def _check_shift(bits: int) -> None:
+    if not 0 <= bits < 32:
+        raise OverflowError("a shift by less than 0 or more than 31 bits")
+
+
+def _quotient(left: int, right: int) -> int:
+    return int(left / right)  # towards zero, and exact: numbers are below 2**31
 
 
 def _remainder(left: int, right: int) -> int:
-    return int(math.fmod(left, right)) if right else left % right  # the sign of `left`, as in C++
+    if right == 0:
+        return left % right  # raises the error of Python
+    return int(math.fmod(left, right))  # the sign of `left`, as in C++
 
 
 # what C++ and Python read alike, in their precedence, too: 1_000 and # are Python's alone
@@ -99,7 +123,7 @@ OPERATORS = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Div: lambda left, right: int(left / right),  # towards zero, and exact: numbers are below 2**31
+    ast.Div: _quotient,
     ast.Mod: _remainder,
     ast.LShift: _shift_left,
     ast.RShift: _shift_right,
@@ -109,7 +133,6 @@ OPERATORS = {
 }
 
 
-NUMBERED = "the word of row r and column w is 8r + w"
 RANDOM = "random words"
 SPREAD = "every other row and word of a larger array"
 
@@ -125,7 +148,8 @@ def check_pack_fragment(answer, submission, rng, case):
     if case == RANDOM:
         tile = rng.integers(0, 2**32, (16, 8), dtype="uint32")
     if case == SPREAD:
-        tile = rng.integers(0, 2**32, (32, 16), "uint32")[::2, ::2]
+        larger = rng.integers(0, 2**32, (32, 16), "uint32")
+        tile = larger[::2, ::2]
     compare(answer, submission, (tile,), "the fragment: lane, register", case=case)
 
 
@@ -151,23 +175,28 @@ def check_round_bits(answer, submission, rng, case):
     ties = ONE + step * np.arange(4)
     near_ties = np.add.outer(ties, [-half, -1, 0, 1, half - 1, half, half + 1])
     rests = np.array([0, half + 1, 1, half, half - 1, step])  # no wrong answer is the right one, moved on
-    below = np.array([0, 1, half, half + 1, step, step + half])
+    smallest = half * np.arange(9)
+    largest = INFINITY - np.array([0, 1, half, half + 1, step, step + half])
     both_signs = [[0], [2**31]]
+    random_bits = rng.integers(0, 2**32, 150)
+    random_ties = step * rng.integers(0, 2**32 // step, 41) + half
     bits = {
         "six numbers from 1 on": ONE + rests,
         "ties and their neighbours": near_ties,
         "negative numbers": near_ties + 2**31,
-        "zeros and the smallest numbers": half * np.arange(9) + both_signs,
-        "the largest numbers and infinity": INFINITY - below + both_signs,
+        "zeros and the smallest numbers": smallest + both_signs,
+        "the largest numbers and infinity": largest + both_signs,
         "NaN": [0x7FC00000, 0xFFC00000, 0x7F800001, 0xFF800001, 0x7FFFFFFF, 0xFFFFFFFF, INFINITY + half],
-        "random bits": rng.integers(0, 2**32, 150),
-        "random ties": rng.integers(0, 2**32 // step, 41) * step + half,
+        "random bits": random_bits,
+        "random ties": random_ties,
     }[case]
     bits = np.ravel(bits).astype("uint32")
 
     def advice(result: np.ndarray, want: np.ndarray) -> str:
-        k = int(np.flatnonzero(np.asarray(result) != want)[0])
-        return f"0x{bits[k]:08X} becomes 0x{want[k]:08X}, not 0x{int(result[k]):08X}."
+        is_wrong = np.asarray(result) != want
+        k = np.argmax(is_wrong)
+        rounded = int(result[k])
+        return f"0x{bits[k]:08X} becomes 0x{want[k]:08X}, not 0x{rounded:08X}."
 
     compare(answer, submission, (bits,), "the bits: number", advice, case)
 
@@ -196,17 +225,19 @@ BUDGETS = """
 def draw_budgets(rng) -> list[tuple]:
     """Rests of rows, words and pairs, and one that fits exactly."""
     registers = ANSWERS["register_budget"].number("registers", 65536)
-    exact = 4, 1024, 2, 128, 8, min(255, registers // 256) - 64
+    registers_of_thread = min(255, registers // 256)
+    exact = 4, 1024, 2, 128, 8, registers_of_thread - 64
     rows = rows_of(BUDGETS, rng)
     return [*rows[:-2], exact, *rows[-2:]]
 
 
 @ANSWERS.exercise(draw_budgets)
 def check_register_budget(answer, submission, rng, gates, H, itemsize, blocks, warps, beside):
-    add_to_case(
-        f"{-(-gates * H // 16)} by {-(-H * itemsize // 64)} pairs for {blocks * warps} warps, "
-        f"{32 * warps} threads a block"
-    )
+    tile_rows = -(-gates * H // 16)
+    pairs = -(-H * itemsize // 64)
+    all_warps = blocks * warps
+    threads = 32 * warps
+    add_to_case(f"{tile_rows} by {pairs} pairs for {all_warps} warps, {threads} threads a block")
     case = gates, H, itemsize, blocks, warps, beside
     results = "the number of words; the largest number of registers; whether it fits"
     compare(answer, submission, case, results)
