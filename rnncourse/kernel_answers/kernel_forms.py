@@ -15,14 +15,28 @@ ASSIGNMENTS = ast.Assign, ast.AnnAssign, ast.AugAssign
 
 def names_in(*trees: ast.AST) -> set[str]:
     """The variables that stand in trees."""
-    return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names = set()
+    for tree in trees:
+        names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return names
+
+
+def stored_names(tree: ast.AST) -> set[str]:
+    """The variables that get a value in a tree."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return names
 
 
 def targets_of(statement: ast.stmt) -> list[ast.expr]:
     """What an assignment gives a value; nothing for other statements."""
     if isinstance(statement, ast.Assign):
         return statement.targets
-    return [statement.target] if isinstance(statement, ASSIGNMENTS) else []
+    if isinstance(statement, ASSIGNMENTS):
+        return [statement.target]
+    return []
 
 
 def bound_name(alias: ast.alias) -> str:
@@ -37,9 +51,12 @@ def called(decorator: ast.expr) -> ast.expr:
 
 def plain_forms(source: str, place: int, tree: ast.stmt) -> Iterator[tuple[str, int, ast.stmt]]:
     """(source, place in it, tree) of the statements that say the same, or of this one."""
-    if isinstance(tree, ast.Try) and (imports := imported(tree)):
-        yield from ((source, place, statement) for statement in imports)
-    elif (text := _as_function(tree)) is not None:
+    imports = imported(tree) if isinstance(tree, ast.Try) else []
+    text = _as_function(tree)
+    if imports:
+        for statement in imports:
+            yield source, place, statement
+    elif text is not None:
         yield text, 0, ast.parse(text).body[0]
     else:
         yield source, place, tree
@@ -47,11 +64,16 @@ def plain_forms(source: str, place: int, tree: ast.stmt) -> Iterator[tuple[str, 
 
 def imported(tree: ast.Try) -> list[ast.stmt]:
     """The imports of a `try` that does nothing else; empty for any other."""
-    blocks = [tree.body, tree.orelse, tree.finalbody, *(handler.body for handler in tree.handlers)]
-    statements = [statement for block in blocks for statement in block]
-    imports = [s for s in statements if isinstance(s, IMPORTS)]
-    others = [s for s in statements if s not in imports and not _is_empty(s)]
-    return [] if others else imports
+    statements = [*tree.body, *tree.orelse, *tree.finalbody]
+    for handler in tree.handlers:
+        statements += handler.body
+    imports = []
+    for statement in statements:
+        if isinstance(statement, IMPORTS):
+            imports.append(statement)
+        elif not _is_empty(statement):
+            return []
+    return imports
 
 
 def _is_empty(statement: ast.stmt) -> bool:
@@ -71,19 +93,23 @@ def _as_function(tree: ast.stmt) -> str | None:
     decorator, function = _parts(tree.value)
     if not isinstance(function, ast.Lambda):
         return None
-    head = f"def {target.id}({ast.unparse(function.args)}): return {ast.unparse(function.body)}"
-    if decorator is None:
-        return "\n" * (tree.lineno - 1) + head
-    # the line of the function is kept where there is room for the decorator above it
-    return "\n" * max(0, tree.lineno - 2) + f"@{ast.unparse(decorator)}\n{head}"
+    parameters = ast.unparse(function.args)
+    result = ast.unparse(function.body)
+    text = f"def {target.id}({parameters}): return {result}"
+    lines_above = tree.lineno - 1
+    if decorator is not None:
+        text = f"@{ast.unparse(decorator)}\n{text}"
+        lines_above -= 1  # the function keeps its line where there is room for the decorator above it
+    return "\n" * max(0, lines_above) + text
 
 
 def _parts(value: ast.expr) -> tuple[ast.expr | None, ast.expr]:
     """(decorator, function) of `cuda.jit(…)(function)` or `cuda.jit(function, …)`, else (None, value)."""
     if not isinstance(value, ast.Call) or len(value.args) != 1:
         return None, value
-    if isinstance(value.func, ast.Call) and not value.keywords:
-        return value.func, value.args[0]
+    (function,) = value.args
+    if not value.keywords:
+        return value.func, function
     decorator = copy.copy(value)
     decorator.args = []
-    return (decorator if value.keywords else value.func), value.args[0]
+    return decorator, function

@@ -22,7 +22,14 @@ from nbjudge.running.learner_answer import LearnerAnswer
 from nbjudge.running.sandbox import Sandbox
 from nbjudge.running.worker import Worker
 from nbjudge.verdict import Status, Stopped
-from rnncourse.kernel_answers.kernel_forms import ASSIGNMENTS, IMPORTS, bound_name, called, names_in
+from rnncourse.kernel_answers.kernel_forms import (
+    ASSIGNMENTS,
+    IMPORTS,
+    bound_name,
+    called,
+    names_in,
+    stored_names,
+)
 from rnncourse.kernel_answers.kernel_source import (
     Names,
     Statement,
@@ -59,9 +66,15 @@ class KernelLaunch(NamedTuple):
 
     def packed(self) -> bytes:
         """The frame that hands it over."""
-        described = {"name": self.name, "functions": self.functions, "names": self.names}
-        text = json.dumps(described | {"constants": [*self.constants]}).encode(errors="surrogatepass")
-        return wire.pack((np.frombuffer(text, np.uint8), (*self.constants.values(),)), is_launch=True)
+        described = {
+            "name": self.name,
+            "functions": self.functions,
+            "names": self.names,
+            "constants": [*self.constants],
+        }
+        text = json.dumps(described).encode(errors="surrogatepass")
+        values = tuple(self.constants.values())
+        return wire.pack((np.frombuffer(text, np.uint8), values), is_launch=True)
 
 
 def select(answer: LearnerAnswer, seconds: float, box: Sandbox, lines: list[str]) -> KernelLaunch:
@@ -78,20 +91,25 @@ def select(answer: LearnerAnswer, seconds: float, box: Sandbox, lines: list[str]
 
 def _select(answer: LearnerAnswer, seconds: float, box: Sandbox, lines: list[str]) -> KernelLaunch:
     statements, names = refuse_what_is_no_kernel(answer)
-    functions = [*_functions(statements, names)]
-    if any(function.name == answer.name and function.kind != "kernel" for function in functions):
-        raise plain_function(answer.name)
-    used = {name for function in functions for name in _reads(function)} - {f.name for f in functions}
-    values = {name: ast.Name(name, ast.Load()) for name in sorted(used & _assigned(statements, names))}
+    functions = list(_functions(statements, names))
+    for function in functions:
+        if function.name == answer.name and function.kind != "kernel":
+            raise plain_function(answer.name)
+    used = set()
+    for function in functions:
+        used |= _reads(function)
+    used -= {function.name for function in functions}
+    own_values = used & _assigned(statements, names)
+    values = {name: ast.Name(name, ast.Load()) for name in sorted(own_values)}
     described = []
     for function in functions:
-        definition = function.definition
         places = []
-        for default in function.defaults():
-            places.append(f"{function.name} {len(places)}")  # with a blank: the name of no variable
-            values[places[-1]] = default
-        place = definition.label, definition.source, definition.place
-        described.append([function.name, *place, function.kind, places])
+        for number, default in enumerate(function.defaults()):
+            place = f"{function.name} {number}"  # with a blank: the name of no variable
+            places.append(place)
+            values[place] = default
+        label, source, place_in_source, *_ = function.definition
+        described.append([function.name, label, source, place_in_source, function.kind, places])
     _refuse_changing_defaults(functions, statements)
     allowed = {name: path for name, path in names.items() if path and name in used and _is_word(path)}
     constants = _constants(values, statements, answer.name, seconds, box, lines)
@@ -105,18 +123,20 @@ def _functions(statements: list[Statement], names: Names) -> Iterator[Function]:
     built: dict[str, Function] = {}
     for statement in statements:
         tree = statement.whole
+        compiled = _compiled(tree, names)
         if isinstance(tree, ast.FunctionDef):
             definitions[tree.name] = statement
             decorator = tree.decorator_list[0] if tree.decorator_list else None
             built[tree.name] = Function(tree.name, statement, _kind(decorator, names))
-        elif (compiled := _compiled(tree, names)) is not None:
+        elif compiled is not None:
             name, inner, kind = compiled
             if inner not in definitions:
                 raise Stopped(Status.crashed, f"NameError: {inner} is not defined above {name}.")
             built[name] = Function(name, definitions[inner], kind)
         elif isinstance(tree, ast.Assign) and getattr(tree.value, "id", None) in built:
             same = built[tree.value.id]
-            built |= {name: same._replace(name=name) for name in _targets(tree)}
+            for name in _targets(tree):
+                built[name] = same._replace(name=name)
         else:
             for name in _targets(tree) & built.keys():
                 raise more_than_computing(f"{name} stands for two things ({statement.label})")
@@ -129,32 +149,38 @@ def _kind(decorator: ast.expr | None, names: Names) -> str:
         return ""
     if path_of(called(decorator), names) in OF_THE_CPU:
         return "device"
-    keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
-    is_device = any(
-        word.arg == "device" and isinstance(word.value, ast.Constant) and word.value.value is True
-        for word in keywords
-    )
-    return "device" if is_device else "kernel"
+    if isinstance(decorator, ast.Call):
+        for keyword in decorator.keywords:
+            value = keyword.value
+            if keyword.arg == "device" and isinstance(value, ast.Constant) and value.value is True:
+                return "device"
+    return "kernel"
 
 
 def _compiled(tree: ast.stmt, names: Names) -> tuple[str, str, str] | None:
     """(name, function, kind) of `name = cuda.jit(function)` or `name = cuda.jit(…)(function)`, else None."""
-    if not (isinstance(tree, ast.Assign) and isinstance(tree.value, ast.Call) and len(tree.targets) == 1):
+    if not isinstance(tree, ast.Assign) or not isinstance(tree.value, ast.Call):
         return None
     call = tree.value
-    target = tree.targets[0]
-    made_by = call.func if isinstance(call.func, ast.Call) else call
-    is_jit = path_of(made_by.func, names) in ("cuda.jit", *OF_THE_CPU)
-    is_jit = is_jit and len(call.args) == 1 and (made_by is call or not call.keywords)
-    if not is_jit or not isinstance(call.args[0], ast.Name) or not isinstance(target, ast.Name):
+    if len(tree.targets) != 1 or len(call.args) != 1:
         return None
-    return target.id, call.args[0].id, _kind(made_by, names)
+    (target,) = tree.targets
+    (function,) = call.args
+    if not isinstance(target, ast.Name) or not isinstance(function, ast.Name):
+        return None
+    jit = call
+    if isinstance(call.func, ast.Call):
+        jit = call.func
+        if call.keywords:
+            return None
+    if path_of(jit.func, names) not in ("cuda.jit", *OF_THE_CPU):
+        return None
+    return target.id, function.id, _kind(jit, names)
 
 
 def _targets(tree: ast.stmt) -> set[str]:
     """Names that an assignment gives a value, in walrus expressions, too."""
-    nodes = ast.walk(tree) if isinstance(tree, ASSIGNMENTS) else ()
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return stored_names(tree) if isinstance(tree, ASSIGNMENTS) else set()
 
 
 def _reads(function: Function) -> set[str]:
@@ -164,21 +190,30 @@ def _reads(function: Function) -> set[str]:
 
 def _assigned(statements: list[Statement], names: Names) -> set[str]:
     """Names that stand for values beside the kernel."""
-    plain = [s.bare for s in statements if _compiled(s.bare, names) is None]
-    return {name for tree in plain for name in _targets(tree) if names.get(name) is None}
+    assigned = set()
+    for statement in statements:
+        if _compiled(statement.bare, names) is None:
+            assigned |= _targets(statement.bare)
+    return {name for name in assigned if names.get(name) is None}
 
 
 def _is_word(path: str) -> bool:
     """Is it something that a kernel may use: neither the course's `check` nor a compiler?"""
+    if path == "rnnlab":
+        return True
     top = path.partition(".")[0]
-    return path == "rnnlab" or (top in ("cuda", "numpy", "math", "numba") and path not in OF_THE_CPU)
+    return top in ("cuda", "numpy", "math", "numba") and path not in OF_THE_CPU
 
 
 def _refuse_changing_defaults(functions: list[Function], statements: list[Statement]) -> None:
     """A default value is read where the function is defined; a name in it may have one value only."""
-    times = Counter(name for statement in statements for name in _targets(statement.bare))
-    defaults = (default for function in functions for default in function.defaults())
-    for name in sorted(names_in(*defaults)):
+    times: Counter[str] = Counter()
+    for statement in statements:
+        times.update(_targets(statement.bare))
+    used = set()
+    for function in functions:
+        used |= names_in(*function.defaults())
+    for name in sorted(used):
         if times[name] > 1:
             raise more_than_computing(f"{name}, a default value, stands for two things")
 
@@ -195,13 +230,7 @@ def _constants(
     literals = _literals(values, statements)
     if literals is not None:
         return literals
-    needed, chosen = _makers(values, statements)
-    returned = ast.unparse(ast.Tuple([*values.values()], ast.Load()))
-    cells = [*_cells(chosen)]
-    cells.append(("constants", f"def {MAKER}():\n    return {returned}", [0]))
-    answer = LearnerAnswer(
-        MAKER, cells, [*sorted(needed), MAKER], [(s.label, s.whole.lineno) for s in chosen]
-    )
+    answer = _maker(values, statements)
     try:
         with Worker(answer, seconds, box) as worker:
             lines += worker.left_out
@@ -211,36 +240,47 @@ def _constants(
         raise
     except Wrong as wrong:
         message = f"A constant beside {name} cannot go to a GPU: {wrong.message}"
-        raise Stopped(
-            Status.failed, message, "numbers, tuples of numbers and arrays of numbers are"
-        ) from None
+        next_step = "numbers, tuples of numbers and arrays of numbers are"
+        raise Stopped(Status.failed, message, next_step) from None
     if type(results) is not tuple or len(results) != len(values):
         raise Stopped(Status.crashed, f"{name} disturbed the process that made its constants.")
-    for what, value in zip(values, results, strict=True):
+    constants = dict(zip(values, results, strict=True))
+    for what, value in constants.items():
         refuse_no_constant(what, value)
-    return dict(zip(values, results, strict=True))
+    return constants
+
+
+def _maker(values: dict[str, ast.expr], statements: list[Statement]) -> LearnerAnswer:
+    """The answer MAKER, which returns the values, with the statements that it needs."""
+    needed, chosen = _needed_statements(values, statements)
+    returned = ast.unparse(ast.Tuple([*values.values()], ast.Load()))
+    cells = list(_cells(chosen))
+    cells.append(("constants", f"def {MAKER}():\n    return {returned}", [0]))
+    places = [(statement.label, statement.whole.lineno) for statement in chosen]
+    return LearnerAnswer(MAKER, cells, [*sorted(needed), MAKER], places)
 
 
 def _cells(statements: list[Statement]) -> Iterator[tuple[str, str, list[int]]]:
     """The statements as cells, in which they begin in their own lines where there is room."""
     for label, group in groupby(statements, lambda statement: statement.label):
-        parts = []
-        line = 1
-        for statement in group:
-            parts.append("\n" * (statement.whole.lineno - line) + ast.unparse(statement.bare) + "\n")
-            line += parts[-1].count("\n")
-        yield label, "".join(parts), [*range(len(parts))]
+        text = ""
+        numbers = []
+        for number, statement in enumerate(group):
+            line = text.count("\n") + 1
+            text += "\n" * (statement.whole.lineno - line)
+            text += ast.unparse(statement.bare) + "\n"
+            numbers.append(number)
+        yield label, text, numbers
 
 
 def _literals(values: dict[str, ast.expr], statements: list[Statement]) -> dict[str, object] | None:
     """The values, if each is a literal or a name that is given one literal; else None."""
-    assigned_values: dict[str, list] = {}
+    assigned_values: dict[str, list] = defaultdict(list)
     for statement in statements:
-        for name in _targets(statement.bare):
-            is_plain = isinstance(statement.bare, ast.Assign) and all(
-                isinstance(target, ast.Name) for target in statement.bare.targets
-            )
-            assigned_values.setdefault(name, []).append(statement.bare.value if is_plain else None)
+        tree = statement.bare
+        value = tree.value if _has_plain_targets(tree) else None
+        for name in _targets(tree):
+            assigned_values[name].append(value)
     try:
         literals = {}
         for what, value in values.items():
@@ -253,7 +293,16 @@ def _literals(values: dict[str, ast.expr], statements: list[Statement]) -> dict[
         return None
 
 
-def _makers(values: dict[str, ast.expr], statements: list[Statement]) -> tuple[set[str], list[Statement]]:
+def _has_plain_targets(tree: ast.stmt) -> bool:
+    """Is it `name = value`, perhaps with several names?"""
+    if not isinstance(tree, ast.Assign):
+        return False
+    return all(isinstance(target, ast.Name) for target in tree.targets)
+
+
+def _needed_statements(
+    values: dict[str, ast.expr], statements: list[Statement]
+) -> tuple[set[str], list[Statement]]:
     """(names, statements) that the values need, followed until no new one turns up."""
     binding: dict[str, list[int]] = defaultdict(list)
     for number, statement in enumerate(statements):
@@ -263,10 +312,12 @@ def _makers(values: dict[str, ast.expr], statements: list[Statement]) -> tuple[s
     chosen: set[int] = set()
     waiting = names_in(*values.values())
     while waiting:
-        needed.add(name := waiting.pop())
-        for number in {*binding[name]} - chosen:
-            chosen.add(number)
-            waiting |= names_in(statements[number].bare) - needed
+        name = waiting.pop()
+        needed.add(name)
+        for number in binding[name]:
+            if number not in chosen:
+                chosen.add(number)
+                waiting |= names_in(statements[number].bare) - needed
     return needed, [statements[number] for number in sorted(chosen)]
 
 

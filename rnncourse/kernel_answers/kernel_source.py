@@ -36,6 +36,7 @@ from rnncourse.kernel_answers.kernel_forms import (
     called,
     names_in,
     plain_forms,
+    stored_names,
     targets_of,
 )
 from rnncourse.kernel_answers.kernel_vocabulary import (
@@ -99,7 +100,8 @@ def refuse_what_is_no_kernel(answer: LearnerAnswer) -> tuple[list[Statement], Na
 def _statements(answer: LearnerAnswer) -> Iterator[Statement]:
     for label, source, number, statement in answer.statements():
         for text, place, whole in plain_forms(source, number, statement):
-            yield Statement(label, text, place, bare(copy.deepcopy(whole)), whole)
+            launched = bare(copy.deepcopy(whole))
+            yield Statement(label, text, place, launched, whole)
 
 
 def refuse_a_function(function: Callable) -> None:
@@ -108,7 +110,8 @@ def refuse_a_function(function: Callable) -> None:
     if kernel is None:
         raise plain_function(getattr(function, "__name__", "It"))
     try:
-        source = "".join(inspect.getsourcelines(kernel)[0])
+        lines, _ = inspect.getsourcelines(kernel)
+        source = "".join(lines)
         statement = ast.parse(textwrap.dedent(source)).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):
         return
@@ -117,11 +120,13 @@ def refuse_a_function(function: Callable) -> None:
         raise more_than_computing(sentence, "begin @cuda.jit and def at the left margin of the cell")
     for value in kernel.__defaults__ or ():
         refuse_no_constant(f"{function.__name__} default", value)
-    # what was imported name by name is unknown here, and strict mode judges it
-    modules = {name: _home(value) for name, value in kernel.__globals__.items() if inspect.ismodule(value)}
+    names: Names = {}
+    for name, value in kernel.__globals__.items():
+        # what was imported name by name is unknown here, and strict mode judges it
+        names[name] = _home(value) if inspect.ismodule(value) else None
     if isinstance(statement, ast.FunctionDef):
         statement.decorator_list = []
-        _refuse(_hold, statement, dict.fromkeys(kernel.__globals__) | modules, "")
+        _refuse(_hold, statement, names, "")
 
 
 def _home(module: object) -> str:
@@ -132,19 +137,29 @@ def _home(module: object) -> str:
 
 def _leave_out_imports(statements: list[Statement], needed: list[str]) -> None:
     """Leave out what is imported for annotations alone, and what the answer does not need."""
-    functions = [s.whole for s in statements if isinstance(s.whole, ast.FunctionDef)]
-    heads = [part for f in functions for part in (*f.decorator_list, *f.args.defaults, *f.args.kw_defaults)]
-    used = names_in(*(statement.bare for statement in statements), *filter(None, heads))
+    heads = []
+    for statement in statements:
+        function = statement.whole
+        if isinstance(function, ast.FunctionDef):
+            heads += [*function.decorator_list, *_defaults(function)]
+    used = names_in(*(statement.bare for statement in statements), *heads)
     annotated = names_in(*(statement.whole for statement in statements)) - used
 
     def is_wanted(alias: ast.alias) -> bool:
         name = bound_name(alias)
-        return (name == "*" or needed == ["*"] or name in needed) and name not in annotated
+        is_needed = name == "*" or needed == ["*"] or name in needed
+        return is_needed and name not in annotated
 
     for statement in statements:
         for tree in (statement.bare, statement.whole):
             if isinstance(tree, IMPORTS):
-                tree.names = [*filter(is_wanted, tree.names)]
+                tree.names = list(filter(is_wanted, tree.names))
+
+
+def _defaults(function: ast.FunctionDef) -> list[ast.expr]:
+    """The default values of a function's parameters."""
+    of_keywords = [default for default in function.args.kw_defaults if default is not None]
+    return function.args.defaults + of_keywords
 
 
 def _refuse(hold: Callable, statement: ast.stmt, names: Names, label: str) -> None:
@@ -172,9 +187,12 @@ def _bindings(statement: ast.stmt, names: Names) -> Iterator[tuple[str, str | No
     elif isinstance(statement, ast.FunctionDef):
         yield statement.name, None
     for target in targets_of(statement):
-        is_name = isinstance(target, ast.Name) and statement.value
-        path = path_of(statement.value, names) if is_name else None
-        yield from ((node.id, path) for node in ast.walk(target) if isinstance(node, ast.Name))
+        path = None
+        if isinstance(target, ast.Name) and statement.value:
+            path = path_of(statement.value, names)  # `shared = cuda.shared` is another name for it
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name):
+                yield node.id, path
 
 
 def _hold(statement: ast.stmt, names: Names) -> None:
@@ -185,9 +203,8 @@ def _hold(statement: ast.stmt, names: Names) -> None:
         _hold_constant(statement, names)
     elif not isinstance(statement, IMPORTS) and not _is_text(statement):
         kind = type(statement).__name__
-        raise NoKernel(
-            f"a statement beside it that is neither import, constant nor function ({kind})", statement
-        )
+        sentence = f"a statement beside it that is neither import, constant nor function ({kind})"
+        raise NoKernel(sentence, statement)
 
 
 def _is_text(statement: ast.stmt) -> bool:
@@ -202,8 +219,11 @@ def _imported(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str
             path = alias.name.replace("numba.cuda", "cuda").replace("rnnlab.cuda", "cuda")
             if path not in ("cuda", "rnnlab", *OF_MODULES):
                 raise NoKernel(f"import {alias.name}", statement)
-            top = alias.name.partition(".")[0]
-            yield (alias.asname, path) if alias.asname else (top, top)
+            if alias.asname:
+                yield alias.asname, path
+            else:
+                top = alias.name.partition(".")[0]
+                yield top, top
         return
     module = statement.module or ""
     for alias in statement.names:
@@ -216,13 +236,15 @@ def _imported(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str
         elif module == "numba.cuda" and name in OF_CUDA:
             yield bound, f"cuda.{name}"
         elif module == "math" and name == "*":
-            yield from ((function, f"math.{function}") for function in OF_MATH)
+            for function in OF_MATH:
+                yield function, f"math.{function}"
         elif path in OF_THE_CPU or is_known:
             yield bound, path
         elif module == "numpy" and name != "*":
             raise NoKernel(_whole_arrays(name), statement, reaches=False)
         else:
-            raise NoKernel(f"import from {module or '.'} of {name}", statement)
+            origin = module or "."
+            raise NoKernel(f"import from {origin} of {name}", statement)
 
 
 def _whole_arrays(name: str) -> str:
@@ -234,20 +256,20 @@ def _hold_function(function: ast.FunctionDef, names: Names) -> None:
         raise NoKernel("a second decorator", function, reaches=False)
     for decorator in function.decorator_list:
         _hold_decorator(decorator, names)
-    parameters = function.args
-    for default in filter(None, (*parameters.defaults, *parameters.kw_defaults)):
+    for default in _defaults(function):
         _hold_expressions(default, names, set())
-        if any(
-            isinstance(node, ast.Call) and path_of(node.func, names) is None for node in ast.walk(default)
-        ):
-            raise NoKernel("a default argument that is made by a call", default)
-    if any(isinstance(node, ast.FunctionDef) for node in ast.walk(function) if node is not function):
-        sentence = "a function inside a function; write it above, with @cuda.jit(device=True)"
-        raise NoKernel(sentence, function)
+        for node in ast.walk(default):
+            if isinstance(node, ast.Call) and path_of(node.func, names) is None:
+                raise NoKernel("a default argument that is made by a call", default)
+    for node in ast.walk(function):
+        if isinstance(node, ast.FunctionDef) and node is not function:
+            sentence = "a function inside a function; write it above, with @cuda.jit(device=True)"
+            raise NoKernel(sentence, function)
+    own = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
     function = bare(copy.deepcopy(function))
-    own = {argument.arg for argument in ast.walk(parameters) if isinstance(argument, ast.arg)}
-    own |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    _hold_expressions(function, {name: path for name, path in names.items() if name not in own}, own)
+    own |= stored_names(function)
+    outside = {name: path for name, path in names.items() if name not in own}
+    _hold_expressions(function, outside, own)
 
 
 def _hold_decorator(decorator: ast.expr, names: Names) -> None:
@@ -260,50 +282,59 @@ def _hold_decorator(decorator: ast.expr, names: Names) -> None:
 
 
 def _hold_jit(call: ast.Call, names: Names) -> None:
+    options = []
     for keyword in call.keywords:
         if keyword.arg not in OPTIONS:
             raise NoKernel(f"cuda.jit({keyword.arg}=…)", call)
-    for part in (*call.args, *(keyword.value for keyword in call.keywords)):
+        options.append(keyword.value)
+    for part in (*call.args, *options):
         _hold_expressions(part, names, set(), lists=True)
 
 
 def _hold_constant(statement: ast.Assign | ast.AnnAssign | ast.AugAssign, names: Names) -> None:
     """A constant beside a kernel: numbers, tuples, dtypes, tables, and what a few functions make of them."""
-    for node in (node for target in targets_of(statement) for node in ast.walk(target)):
-        if not isinstance(node, ast.Name | ast.Tuple | ast.expr_context):
-            raise NoKernel("an assignment to a part of something", statement)
+    for target in targets_of(statement):
+        for node in ast.walk(target):
+            if not isinstance(node, ast.Name | ast.Tuple | ast.expr_context):
+                raise NoKernel("an assignment to a part of something", statement)
     if statement.value is None:
         return
-    calls = [node for node in ast.walk(statement.value) if isinstance(node, ast.Call)]
-    table = any(_is_table(call.func, names) for call in calls)
-    for call in calls:
-        path = path_of(call.func, names) or ""
-        if path == "cuda.jit":
-            _hold_jit(call, names)
+    makes_table = False
+    for node in ast.walk(statement.value):
+        if not isinstance(node, ast.Call):
+            continue
+        path = path_of(node.func, names) or ""
+        if _is_table(path):
+            makes_table = True
+        elif path == "cuda.jit":
+            _hold_jit(node, names)
         elif path.startswith("cuda"):
             raise NoKernel("a call of cuda outside the kernel", statement)
-    _hold_expressions(statement.value, names, set(), lists=table, tables=True)
+    _hold_expressions(statement.value, names, set(), lists=makes_table, tables=True)
 
 
-def _is_table(function: ast.expr, names: Names) -> bool:
-    path = path_of(function, names) or ""
-    return path.startswith("numpy.") and path[6:] in TABLES
+def _is_table(path: str) -> bool:
+    """Is it one of NumPy's functions that make a table of constants?"""
+    module, _, name = path.partition(".")
+    return module == "numpy" and name in TABLES
 
 
 def _hold_expressions(
     tree: ast.AST, names: Names, own: set[str], lists: bool = False, tables: bool = False
 ) -> None:
     """Raises NoKernel for the first node that may not stand in a kernel."""
+    known = own | names.keys()
     for node in _nodes(tree, lists):
-        if isinstance(node, ast.Name) and _is_refused_name(node.id, own | names.keys()):
+        if isinstance(node, ast.Name) and _is_refused_name(node.id, known):
             raise NoKernel(node.id, node)
         if isinstance(node, ast.Attribute):
             _hold_attribute(node, names, tables)
         if isinstance(node, ast.Call):
             _hold_call(node, names, own)
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            if isinstance(node.value, ast.Name) and node.value.id not in own:
-                raise NoKernel(NO_STORE.format(node.value.id), node, reaches=False)
+            array = node.value
+            if isinstance(array, ast.Name) and array.id not in own:
+                raise NoKernel(NO_STORE.format(array.id), node, reaches=False)
 
 
 def _nodes(tree: ast.AST, lists: bool) -> Iterator[ast.AST]:
@@ -312,7 +343,8 @@ def _nodes(tree: ast.AST, lists: bool) -> Iterator[ast.AST]:
     while waiting:
         node = waiting.popleft()
         kind = type(node)
-        if kind in NO_GPU and not (lists and kind is ast.List):
+        is_allowed_list = lists and kind is ast.List
+        if kind in NO_GPU and not is_allowed_list:
             raise NoKernel(NO_LIST.format(what=f"{NO_GPU[kind]}s"), node, reaches=False)
         if kind not in FIELDS and not isinstance(node, SIGNS):
             raise NoKernel(f"{word_of(kind)} cannot stand in it", node)
@@ -321,7 +353,8 @@ def _nodes(tree: ast.AST, lists: bool) -> Iterator[ast.AST]:
             part = getattr(node, field, None)
             if part not in (None, []) and field not in FIELDS.get(kind, ()):
                 raise NoKernel(f"{word_of(kind)} with {field} cannot stand in it", node)
-            waiting += [n for n in (part if isinstance(part, list) else [part]) if isinstance(n, ast.AST)]
+            parts = part if isinstance(part, list) else [part]
+            waiting += [child for child in parts if isinstance(child, ast.AST)]
 
 
 def _hold_attribute(node: ast.Attribute, names: Names, tables: bool) -> None:
@@ -345,21 +378,29 @@ def _hold_attribute(node: ast.Attribute, names: Names, tables: bool) -> None:
 
 def _hold_call(call: ast.Call, names: Names, own: set[str]) -> None:
     path = path_of(call.func, names) or ""
-    if path == "cuda.const.array_like":
-        outside = len(call.args) == 1 and isinstance(call.args[0], ast.Name) and call.args[0].id not in own
-        if not outside or call.keywords:
-            sentence = (
-                "cuda.const.array_like takes an array from outside the kernel; read an argument where it lies"
-            )
-            raise NoKernel(sentence, call, reaches=False)
+    if path == "cuda.const.array_like" and not _is_given_constant(call, own):
+        sentence = (
+            "cuda.const.array_like takes an array from outside the kernel; read an argument where it lies"
+        )
+        raise NoKernel(sentence, call, reaches=False)
     if path == "numpy.ndarray":  # a second view of memory
         raise NoKernel(_whole_arrays("ndarray"), call, reaches=False)
-    name = path.removeprefix("numpy.")
-    inputs = getattr(getattr(np, name, None), "nin", None) if name != path else None
-    if inputs is not None and (call.keywords or len(call.args) > inputs):
-        raise NoKernel(_whole_arrays(name), call, reaches=False)
+    if path.startswith("numpy."):
+        name = path.removeprefix("numpy.")
+        function = getattr(np, name, None)
+        inputs = getattr(function, "nin", None)
+        if inputs is not None and (call.keywords or len(call.args) > inputs):
+            raise NoKernel(_whole_arrays(name), call, reaches=False)
     if isinstance(call.func, ast.Name) and call.func.id == "print" and call.keywords:
         raise NoKernel("print with options", call, reaches=False)
+
+
+def _is_given_constant(call: ast.Call, own: set[str]) -> bool:
+    """Is the one argument of a call the name of something outside the kernel?"""
+    if len(call.args) != 1 or call.keywords:
+        return False
+    (array,) = call.args
+    return isinstance(array, ast.Name) and array.id not in own
 
 
 def path_of(node: ast.expr, names: Names) -> str | None:
@@ -373,7 +414,9 @@ def path_of(node: ast.expr, names: Names) -> str | None:
 
 
 def _is_refused_name(name: str, known: set[str]) -> bool:
-    return name.startswith("__") or (name not in known and hasattr(builtins, name) and name not in BUILTINS)
+    if name.startswith("__"):
+        return True
+    return name not in known and hasattr(builtins, name) and name not in BUILTINS
 
 
 def more_than_computing(sentence: str, next_step: str | None = None) -> Stopped:
@@ -394,16 +437,18 @@ def plain_function(name: str) -> Stopped:
 
 def refuse_no_constant(what: str, value: object) -> None:
     """Raises Stopped unless the value is a number, a tuple of numbers or an array of numbers."""
-    parameter = " " in what
-    place = f"a default value of {what.partition(' ')[0]}" if parameter else what
+    owner, blank, _ = what.partition(" ")
+    is_default = bool(blank)
+    place = f"a default value of {owner}" if is_default else what
+    is_array = isinstance(value, np.ndarray)
     if type(value) is tuple:
         for part in value:
             refuse_no_constant(what, part)
-    elif isinstance(value, np.ndarray) and not parameter:
+    elif is_array and not is_default:
         if value.nbytes > MOST_BYTES:
             message = f"{place} has {value.nbytes} bytes; an array beside a kernel has at most {MOST_BYTES}."
             raise Stopped(Status.too_big, message, PASS_IT)
     elif type(value) not in OF_PYTHON and not isinstance(value, np.generic):
-        kind = "an array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+        kind = "an array" if is_array else f"a {type(value).__name__}"
         sentence = f"{place} is {kind}; constants are numbers and tuples of them"
         raise not_for_a_gpu(sentence, PASS_IT)
