@@ -422,9 +422,9 @@ def check_survive(answer, submission, rng, ranks, updates, every, losses):
     if not expect(got, want, "the weights: weight", case, tolerance=1e-9):
         return
     lists = trace.count("list")
-    made = len(trace) - lists
+    total = len(trace) - lists
     fewest = len(own_trace) - own_trace.count("list")
     repeats = None
-    if made > fewest:
-        repeats = f"It makes {made} updates in all, those that are repeated included; {fewest} are possible."
-    refuse(repeats, case, result=made, detail=lists)
+    if total > fewest:
+        repeats = f"It makes {total} updates in all, those that are repeated included; {fewest} are possible."
+    refuse(repeats, case, result=total, detail=lists)

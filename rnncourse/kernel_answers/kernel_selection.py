@@ -30,15 +30,8 @@ from rnncourse.kernel_answers.kernel_forms import (
     names_in,
     stored_names,
 )
-from rnncourse.kernel_answers.kernel_source import (
-    Names,
-    Statement,
-    more_than_computing,
-    path_of,
-    plain_function,
-    refuse_no_constant,
-    refuse_what_is_no_kernel,
-)
+from rnncourse.kernel_answers.kernel_source import Names, Statement, path_of, refuse_what_is_no_kernel
+from rnncourse.kernel_answers.kernel_verdicts import more_than_computing, plain_function, refuse_no_constant
 from rnncourse.kernel_answers.kernel_vocabulary import OF_THE_CPU
 
 MAKER = "_constants_beside_the_kernel"  # the function that returns their values in the worker

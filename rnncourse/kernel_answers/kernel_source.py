@@ -28,7 +28,6 @@ from typing import NamedTuple
 import numpy as np
 
 from nbjudge.running.learner_answer import LearnerAnswer
-from nbjudge.verdict import Status, Stopped
 from rnncourse.kernel_answers.kernel_forms import (
     ASSIGNMENTS,
     IMPORTS,
@@ -38,6 +37,12 @@ from rnncourse.kernel_answers.kernel_forms import (
     plain_forms,
     stored_names,
     targets_of,
+)
+from rnncourse.kernel_answers.kernel_verdicts import (
+    more_than_computing,
+    not_for_a_gpu,
+    plain_function,
+    refuse_no_constant,
 )
 from rnncourse.kernel_answers.kernel_vocabulary import (
     FIELDS,
@@ -55,9 +60,6 @@ from rnncourse.kernel_answers.kernel_vocabulary import (
 )
 from rnncourse.kernel_answers.launcher import BUILTINS, bare
 
-MOST_BYTES = 1 << 20  # of an array beside a kernel: constant memory has 64 KiB
-OF_PYTHON = (bool, int, float, type(None))
-PASS_IT = "pass it to the kernel as an argument"
 NO_STORE = "a store into {}, which lies outside the kernel and is constant: pass the array to it"
 Names = dict[str, str | None]  # what a name beside the kernel stands for: a dotted path, None for a value
 
@@ -417,38 +419,3 @@ def _is_refused_name(name: str, known: set[str]) -> bool:
     if name.startswith("__"):
         return True
     return name not in known and hasattr(builtins, name) and name not in BUILTINS
-
-
-def more_than_computing(sentence: str, next_step: str | None = None) -> Stopped:
-    """The verdict on text that a kernel may not hold."""
-    return Stopped(Status.forbidden, f"A kernel may only compute: {sentence}.", next_step)
-
-
-def not_for_a_gpu(sentence: str, next_step: str) -> Stopped:
-    """The verdict on what no GPU runs, and what to do instead."""
-    return Stopped(Status.failed, f"This is not a kernel for a GPU: {sentence}.", next_step)
-
-
-def plain_function(name: str) -> Stopped:
-    """The verdict on a function without cuda.jit."""
-    message = f"{name} is a plain function, and a kernel is expected."
-    return Stopped(Status.failed, message, "write @cuda.jit above its def")
-
-
-def refuse_no_constant(what: str, value: object) -> None:
-    """Raises Stopped unless the value is a number, a tuple of numbers or an array of numbers."""
-    owner, blank, _ = what.partition(" ")
-    is_default = bool(blank)
-    place = f"a default value of {owner}" if is_default else what
-    is_array = isinstance(value, np.ndarray)
-    if type(value) is tuple:
-        for part in value:
-            refuse_no_constant(what, part)
-    elif is_array and not is_default:
-        if value.nbytes > MOST_BYTES:
-            message = f"{place} has {value.nbytes} bytes; an array beside a kernel has at most {MOST_BYTES}."
-            raise Stopped(Status.too_big, message, PASS_IT)
-    elif type(value) not in OF_PYTHON and not isinstance(value, np.generic):
-        kind = "an array" if is_array else f"a {type(value).__name__}"
-        sentence = f"{place} is {kind}; constants are numbers and tuples of them"
-        raise not_for_a_gpu(sentence, PASS_IT)

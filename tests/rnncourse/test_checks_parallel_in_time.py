@@ -9,8 +9,8 @@ from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
 from nbjudge.verdict import Status
 from rnncourse import checks
-from rnncourse.checks import lesson_18_parallel_in_time
 from rnncourse.checks.answers import answers
+from rnncourse.checks.lesson_18_parallel_in_time import newton
 
 LOOPS = {  # known mistakes that take as many dependent steps as a loop: (exercise, mistake), calls of T steps
     ("scan_by_chunks", "goes through all steps one after the other"): (23, 24),
@@ -44,11 +44,11 @@ def test_an_answer_may_not_take_the_courses_own_scan():
 @pytest.mark.parametrize(("T", "B", "n", "gain", "rounds"), [(13, 1, 3, 1.5, 4), (21, 3, 4, 1.5, 6)])
 def test_mean_change_and_residual_stop_before_the_largest_change(seed, T, B, n, gain, rounds):
     rng = np.random.default_rng(seed)
-    network, first, tolerance = lesson_18_parallel_in_time._draw_network(rng, T, B, n, gain, rounds)
+    network, first, tolerance = newton._draw_network(rng, T, B, n, gain, rounds)
     solve = answers("parallel_in_time")["newton_states"].function
     states, needed = solve(network.step, network.scan, first, T, tolerance)
     assert needed == rounds
-    residual, change = np.abs(lesson_18_parallel_in_time._changes(network, first))
+    residual, change = np.abs(newton._changes(network, first))
     first_below = lambda sizes: 1 + next(k for k, size in enumerate(sizes) if size <= tolerance)
     by_mean, by_residual = first_below(change.mean(axis=(1, 2, 3))), first_below(residual.max(axis=(1, 2, 3)))
     assert by_mean != by_residual
