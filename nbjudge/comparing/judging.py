@@ -29,10 +29,18 @@ class Observation(NamedTuple):
     detail: object = None  # tells mistakes apart whose results agree, for instance counts
 
 
-class Transcript:
-    """All observations of one check."""
+class Unlike(Exception):
+    """An observation differs from the one that it should repeat."""
 
-    def __init__(self) -> None:
+
+class Transcript:
+    """All observations of one check.
+
+    like: another one, whose observations these must repeat; the first that does not raises Unlike.
+    """
+
+    def __init__(self, like: "Transcript | None" = None) -> None:
+        self.like = like
         self.observations: list[Observation] = []
         self.crash: Stopped | None = None  # an exception of the answer, which ended the check
         self.call: object = None  # as the course describes it: the first that went wrong, or else the last
@@ -48,15 +56,21 @@ class Transcript:
         """The first difference; None if all agree."""
         return next((seen.problem for seen in self.observations if seen.problem), None)
 
+    def add(self, seen: Observation) -> None:
+        """Add an observation; raises Unlike."""
+        number = len(self.observations)
+        self.observations.append(seen)
+        if self.like is None:
+            return
+        if number == len(self.like.observations) or not self.like._is_alike(self, number):
+            raise Unlike
+
     def repeats(self, other: "Transcript") -> bool:
         """Whether both are right in the same cases, and wrong in the same way in all others."""
         same_end = _headline(self.crash) == _headline(other.crash)
-        return same_end and len(self.observations) == len(other.observations) and self.begins(other)
-
-    def begins(self, other: "Transcript", start: int = 0) -> bool:
-        """Whether all observations so far, from number `start` on, are like the other's first ones."""
-        shorter = min(len(self.observations), len(other.observations))
-        return all(self._is_alike(other, number) for number in range(start, shorter))
+        if not same_end or len(self.observations) != len(other.observations):
+            return False
+        return all(self._is_alike(other, number) for number in range(len(self.observations)))
 
     def _is_alike(self, other: "Transcript", number: int) -> bool:
         mine = self.observations[number]
@@ -180,4 +194,4 @@ def _note(seen: Observation, case: str) -> None:
     details = "; ".join(filter(None, (case or transcript.case, judged_numbers())))
     if seen.problem and details:
         seen.problem.message += f" ({details})"
-    transcript.observations.append(seen)
+    transcript.add(seen)

@@ -100,14 +100,16 @@ def _exchanged(result: Report, log: Accesses) -> list[int]:
     blocks = int(np.prod(result.watch.grid))
 
     def pairs(kinds):
+        """One number for each address and block, ascending."""
         chosen = log.is_in(GLOBAL) & log.is_one_of(*kinds)
-        return {*zip(log.address[chosen].tolist(), log.block[chosen].tolist(), strict=True)}
+        return np.unique(log.address[chosen] * blocks + log.block[chosen])
 
-    writers = {}
-    for address, block in pairs(STORES):
-        writers.setdefault(address, set()).add(block)
-    taken = [block for address, block in pairs(LOADS) if writers.get(address, set()) - {block}]
-    return tallied(np.array(taken, int), blocks).tolist()
+    stored = pairs(STORES)
+    loaded = pairs(LOADS)
+    of_address = loaded - loaded % blocks  # the pair with block 0
+    writers = np.searchsorted(stored, of_address + blocks) - np.searchsorted(stored, of_address)
+    others = writers - np.isin(loaded, stored)
+    return tallied(loaded[others > 0] % blocks, blocks).tolist()
 
 
 def _of_parameters(result: Report, log: Accesses, kinds: tuple, count) -> list[int]:

@@ -1,12 +1,13 @@
 """A known mistake is named only if it alone repeats everything that was observed of an answer."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from nbjudge.clock import Overtime
-from nbjudge.comparing.judging import Transcript, begin_case, expect, recording, refuse
+from nbjudge.comparing.judging import Transcript, Unlike, begin_case, expect, recording, refuse
 from nbjudge.exercise import Exercise, Mutant
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
@@ -101,6 +102,25 @@ def test_only_the_headline_of_an_exception_must_be_the_same():
         transcript.crash = text and Stopped(Status.crashed, text)
     first, *others = transcripts
     assert [first.repeats(other) for other in others] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("answers", "compared"),
+    [((3.0, 1.0), 2), ((3.0, 3.0), 2), ((1.0, 1.0), 1), ((3.0, 1.0, 1.0), 3)],
+    ids=["the same", "at the second", "at the first", "one too many"],
+)
+def test_a_known_mistake_is_compared_up_to_its_first_difference(answers, compared):
+    like = Transcript()
+    mistake = Transcript(like)
+    with recording(like):
+        expect(3.0, 1.0)
+        expect(1.0, 1.0)
+    with recording(mistake), suppress(Unlike):
+        for answer in answers:
+            expect(answer, 1.0)
+        assert answers == (3.0, 1.0)
+    assert len(mistake.observations) == compared
+    assert like.repeats(mistake) is (answers == (3.0, 1.0))
 
 
 FUNCTIONS = {  # known mistakes of x -> 2 * x

@@ -95,6 +95,18 @@ def test_blocks_exchange_what_one_stores_and_another_loads():
     assert counts["exchanged"] == [0, 2]
 
 
+def test_what_two_blocks_store_is_exchanged_with_both():
+    def shares(x, y):
+        i = cuda.blockIdx.x
+        cuda.atomic.add(y, i, x[2])  # an atomic is no store that another block takes
+        if i < 2:
+            x[0] = 1
+            x[1 + i] = x[0]
+
+    counts = counted(shares, (3,), (1,), np.zeros(4, "float32"), np.zeros(3, "float32"))
+    assert counts["exchanged"] == [2, 1, 1]  # x[0] and x[2]; x[0], but x[2] is its own
+
+
 def test_the_sum_of_a_block_may_make_the_requests_that_its_statement_names():
     case = Case((2,), (64,), (np.zeros(128, "float32"),))
     counts = {"barriers": 0, "atomics": 0, "global_loads": 128, "exchanges": 16 * 128}
