@@ -62,13 +62,13 @@ def run(network: Network, x: np.ndarray, state: State | None, save: Save) -> tup
     def layer_forward(index, x, state):
         layer = network.layer(index)
         _, weight_hh, _, bias_hh, *vectors = layer
+        recurrent = weight_hh, bias_hh, network.reset, *vectors
         steps = []
         gates_x = input_products(layer, x)
-        y = np.empty((*x.shape[:2], network.hidden_size), x.dtype)
-        for t in range(len(x)):
-            state, step = cells.forward(
-                network.cell, gates_x[t], state, weight_hh, bias_hh, network.reset, *vectors
-            )
+        T, B, _ = x.shape
+        y = np.empty((T, B, network.hidden_size), x.dtype)
+        for t in range(T):
+            state, step = cells.forward(network.cell, gates_x[t], state, *recurrent)
             y[t] = state[0]
             steps.append(step)
         return y, state, (x, save(gates_x, steps))
@@ -82,29 +82,34 @@ def sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None, 
     def layer_backward(index, saved, dy, dstate):
         layer = network.layer(index)
         weight_ih, weight_hh, _, _, *vectors = layer
+        recurrent = weight_hh, network.reset, *vectors
         (x, of_layer) = saved
         results = []
         step_of = restore(layer, of_layer)
         for t in reversed(range(len(x))):
             step = step_of(t)
-            dstate = (dstate[0] + dy[t], *dstate[1:])
-            dgates_x, dgates_h, dstate, *dvectors = cells.backward(
-                network.cell, dstate, step, weight_hh, network.reset, *vectors
-            )
+            dh, *others = dstate
+            dstate = (dh + dy[t], *others)
+            dgates_x, dgates_h, dstate, *dvectors = cells.backward(network.cell, dstate, step, *recurrent)
             results.append((dgates_x, dgates_h, step, *dvectors))
         dgates_x, dgates_h, steps, *dvectors = _in_order(results)
+        dx = (dgates_x @ weight_ih).reshape(x.shape)
+        dweight_ih = dgates_x.T @ rows(x)
+        dweight_hh = _recurrent_gradient(network, dgates_h, steps)
         sums = (part.sum(0) for part in (dgates_x, dgates_h, *dvectors))
-        gradients = dgates_x.T @ rows(x), _recurrent_gradient(network, dgates_h, steps), *sums
-        return (dgates_x @ weight_ih).reshape(x.shape), dstate, gradients
+        return dx, dstate, (dweight_ih, dweight_hh, *sums)
 
-    return backward_through_layers(network, saved, saved[0][0].shape[:2], dy, dstate, layer_backward)
+    (x, _) = saved[0]
+    return backward_through_layers(network, saved, x.shape[:2], dy, dstate, layer_backward)
 
 
 def _in_order(results: list) -> tuple:
     """dgates_x and dgates_h of all steps [T·B,G·H], one array if they are the same; the steps; dvectors."""
-    dgates_x, dgates_h, steps, *dvectors = zip(*reversed(results), strict=True)
+    results.reverse()
+    dgates_x, dgates_h, steps, *dvectors = zip(*results, strict=True)
     stacked_x = np.concatenate(dgates_x)
-    stacked_h = stacked_x if dgates_h[0] is dgates_x[0] else np.concatenate(dgates_h)
+    is_same = dgates_h[0] is dgates_x[0]
+    stacked_h = stacked_x if is_same else np.concatenate(dgates_h)
     return stacked_x, stacked_h, list(steps), *map(np.concatenate, dvectors)
 
 
@@ -114,5 +119,6 @@ def _recurrent_gradient(network: Network, dgates_h: np.ndarray, steps: Steps) ->
     if not network.properties.resets_before:
         return dgates_h.T @ h
     reset_h = np.concatenate([step.auxiliary for step in steps])
-    drz, dn = np.split(dgates_h, [2 * network.hidden_size], axis=1)
+    first_of_n = 2 * network.hidden_size
+    drz, dn = np.split(dgates_h, [first_of_n], axis=1)
     return np.concatenate([drz.T @ h, dn.T @ reset_h])

@@ -50,11 +50,13 @@ def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | Non
         gradients = layer._make(map(np.zeros_like, layer))
         dx = np.empty_like(x)
         for t in reversed(range(len(x))):
-            dstate = (dstate[0] + dy[t], *dstate[1:])
+            dh, *others = dstate
+            dstate = (dh + dy[t], *others)
             dx[t], dstate = _step_backward(network, layer, gradients, x[t], steps[t], dstate)
         return dx, dstate, gradients
 
-    return backward_through_layers(network, saved, saved[0][0].shape[:2], dy, dstate, run)
+    (x, _) = saved[0]
+    return backward_through_layers(network, saved, x.shape[:2], dy, dstate, run)
 
 
 def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tuple[State, cells.SavedStep]:
@@ -69,35 +71,38 @@ def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tupl
 
 def _step_backward(network, layer, gradients, x_t, saved, dstate):
     """dx_t [B,I] and dstate before the step; adds the step's part to `gradients` in place."""
-    _, weight_hh, _, _, *vectors = layer
-    dgates_x, dgates_h, dstate, *dvectors = cells.backward(
-        network.cell, dstate, saved, weight_hh, network.reset, *vectors
-    )
+    weight_ih, weight_hh, _, _, *vectors = layer
+    H = network.hidden_size
+    recurrent = weight_hh, network.reset, *vectors
+    dgates_x, dgates_h, dstate, *dvectors = cells.backward(network.cell, dstate, saved, *recurrent)
     dx_t = 0
+    for gate in _rows(weight_ih, H):
+        dgate = dgates_x[:, gate]
+        dx_t += dgate @ weight_ih[gate]
+        gradients.weight_ih[gate] += dgate.T @ x_t
     h_factors = cells.recurrent_inputs(network.cell, saved, network.reset)
-    for gate in _rows(layer.weight_ih, network.hidden_size):
-        dx_t += dgates_x[:, gate] @ layer.weight_ih[gate]
-        gradients.weight_ih[gate] += dgates_x[:, gate].T @ x_t
-    for gate, h in zip(_rows(layer.weight_hh, network.hidden_size), h_factors, strict=True):
-        gradients.weight_hh[gate] += dgates_h[:, gate].T @ h
-    for gradient, part in zip(gradients[2:], (dgates_x, dgates_h, *dvectors), strict=True):
+    for gate, h in zip(_rows(weight_hh, H), h_factors, strict=True):
+        dgate = dgates_h[:, gate]
+        gradients.weight_hh[gate] += dgate.T @ h
+    summands = dgates_x, dgates_h, *dvectors
+    for gradient, part in zip(gradients[2:], summands, strict=True):
         gradient[:] += part.sum(0)
     return dx_t, dstate
 
 
 def _recurrent(network: Network, layer: Layer, h: np.ndarray, rows: slice) -> np.ndarray:
     """gates_h of the gates in these rows, one product for each."""
-    gates = [
-        gate for gate in _rows(layer.weight_hh, network.hidden_size) if rows.start <= gate.start < rows.stop
-    ]
-    return np.concatenate([h @ layer.weight_hh[gate].T for gate in gates], axis=1) + layer.bias_hh[rows]
+    weight = layer.weight_hh[rows]
+    return _gate_by_gate(h, weight, network.hidden_size) + layer.bias_hh[rows]
 
 
 def _gate_by_gate(values: np.ndarray, weight: np.ndarray, H: int) -> np.ndarray:
     products = [values @ weight[gate].T for gate in _rows(weight, H)]
-    return np.concatenate([values[:, :0], *products], axis=1)
+    no_columns = values[:, :0]  # of a cell whose gates do not read h
+    return np.concatenate([no_columns, *products], axis=1)
 
 
 def _rows(weight: np.ndarray, H: int) -> list[slice]:
     """Rows of a weight matrix, gate by gate."""
-    return [slice(k, k + H) for k in range(0, len(weight), H)]
+    first_rows = range(0, len(weight), H)
+    return [slice(first, first + H) for first in first_rows]

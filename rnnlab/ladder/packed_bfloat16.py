@@ -45,12 +45,14 @@ def forward(network, x, state=None):
     state = check_input(network, x, state)
     if network.dtype != "float32":
         raise ValueError(why_not(network, *x.shape[:2]))
+    T, B, _ = x.shape
+    H = network.hidden_size
+    even_state = tuple(map(_even_rows, state))
     y, final, layers = propagation.forward(
-        _even(network), _even_rows(x), tuple(map(_even_rows, state)), team.count(), propagation.BFLOAT16
+        _even(network), _even_rows(x), even_state, team.count(), propagation.BFLOAT16
     )
-    B = x.shape[1]
-    final = tuple(_first(part, B, network.hidden_size) for part in final)
-    return _first(y, B, network.hidden_size), final, (x.shape[:2], layers)
+    final = tuple(_first(part, B, H) for part in final)
+    return _first(y, B, H), final, ((T, B), layers)
 
 
 def backward(network, saved, dy, dstate=None):
@@ -59,19 +61,22 @@ def backward(network, saved, dy, dstate=None):
 
     (T, B), layers = saved
     dstate = check_gradients(network, T, B, dy, dstate)
+    even_dstate = tuple(map(_even_rows, dstate))
     dx, first, gradients = propagation.backward(
-        _even(network), layers, _even_rows(dy), tuple(map(_even_rows, dstate)), team.count()
+        _even(network), layers, _even_rows(dy), even_dstate, team.count()
     )
-    first = tuple(_first(part, B, network.hidden_size) for part in first)
-    return _first(dx, B, network.input_size), first, _own_sizes(network, gradients)
+    dx = _first(dx, B, network.input_size)
+    dfirst = tuple(_first(part, B, network.hidden_size) for part in first)
+    return dx, dfirst, _own_sizes(network, gradients)
 
 
 def _even_rows(array: np.ndarray) -> np.ndarray:
     """The array [.,m,n], with zeros behind where m or n is odd."""
-    odd = [size % 2 for size in array.shape[-2:]]
-    if not any(odd):
+    *_, m, n = array.shape
+    if m % 2 == n % 2 == 0:
         return array
-    return np.pad(array, [(0, 0)] * (array.ndim - 2) + [(0, more) for more in odd])
+    unpadded = [(0, 0)] * (array.ndim - 2)
+    return np.pad(array, [*unpadded, (0, m % 2), (0, n % 2)])
 
 
 def _first(array: np.ndarray, rows: int, columns: int) -> np.ndarray:
@@ -87,22 +92,30 @@ def _even(network: Network) -> Network:
     H = network.hidden_size
     if I % 2 == H % 2 == 0:
         return network
+    even_I = I + I % 2
+    even_H = H + H % 2
     parameters = {name: _even_parameter(array, H) for name, array in network.parameters.items()}
-    return Network(network.cell, I + I % 2, H + H % 2, parameters, network.layers, network.reset)
+    return Network(network.cell, even_I, even_H, parameters, network.layers, network.reset)
 
 
 def _even_parameter(array: np.ndarray, H: int) -> np.ndarray:
     """A parameter [G·H,n] or [G·H], with zeros behind the rows of each gate and behind the columns."""
-    gates = array.reshape(len(array) // H, H, *array.shape[1:])
-    even = np.pad(gates, [(0, 0), *((0, size % 2) for size in gates.shape[1:])])
+    G = len(array) // H
+    _, *columns = array.shape
+    gates = array.reshape(G, H, *columns)
+    padding = [(0, size % 2) for size in (H, *columns)]
+    even = np.pad(gates, [(0, 0), *padding])
     return even.reshape(-1, *even.shape[2:])
 
 
 def _own_sizes(network: Network, gradients: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The gradients in the shapes of the network's own parameters."""
     H = network.hidden_size
+    even_H = H + H % 2
     own = {}
     for name, array in network.parameters.items():
-        rows = gradients[name].reshape(len(array) // H, H + H % 2, -1)
-        own[name] = _first(rows, H, array[0].size).reshape(array.shape)
+        G = len(array) // H
+        columns = array[0].size
+        gates = gradients[name].reshape(G, even_H, -1)
+        own[name] = _first(gates, H, columns).reshape(array.shape)
     return own

@@ -40,10 +40,13 @@ def forward(network, x, state=None):
         check_cell(network, PROPERTIES.cells)
         layer = network.layer(index)
         _, _, _, _, *vectors = layer
-        zeros = np.zeros((*x.shape[:2], network.hidden_size), x.dtype)
+        T, B, _ = x.shape
+        zeros = np.zeros((T, B, network.hidden_size), x.dtype)
         gates_x = input_products(layer, x)
         (constant,), saved = network.properties.pointwise(gates_x, None, (zeros,), *vectors)
-        h = _states()(scan.Maps(_slope(network, saved, vectors), constant), state[0])
+        steps = scan.Maps(_slope(network, saved, vectors), constant)
+        states = _states()
+        h = states(steps, state[0])
         return h[1:], (h[-1],), (x, h, saved.gates)
 
     y, state, saved = forward_through_layers(network, x, state, run)
@@ -57,20 +60,26 @@ def backward(network, saved, dy, dstate=None):
     def run(index, saved, dy, dstate):
         (x, h, gates) = saved
         weight_ih, _, _, _, *vectors = network.layer(index)
-        step = SavedStep((h[:-1],), gates, None)
-        later = np.concatenate([_slope(network, step, vectors)[1:], np.ones_like(h[:1])])
-        dh = _states()(scan.Maps(later, dy), dstate[0], is_reversed=True)[:-1]
-        dgates, dgates_h, first, *dvectors = network.properties.pointwise_backward((dh,), step, *vectors)
-        gradients = parameter_gradients(dgates, x, dgates_h, h[:-1], *dvectors)
-        return product(dgates, weight_ih), (first[0][0],), gradients
+        h_before = h[:-1]
+        step = SavedStep((h_before,), gates, None)
+        slope = _slope(network, step, vectors)
+        # dh of a step is dy and the next step's dh times its slope; behind the last step is dstate
+        next_slope = np.concatenate([slope[1:], np.ones_like(h[:1])])
+        states = _states()
+        dh = states(scan.Maps(next_slope, dy), dstate[0], is_reversed=True)[:-1]
+        pointwise_backward = network.properties.pointwise_backward
+        dgates, dgates_h, (dh_before,), *dvectors = pointwise_backward((dh,), step, *vectors)
+        gradients = parameter_gradients(dgates, x, dgates_h, h_before, *dvectors)
+        return product(dgates, weight_ih), (dh_before[0],), gradients
 
-    return backward_through_layers(network, saved, saved[0][0].shape[:2], dy, dstate, run)
+    (x, _, _) = saved[0]
+    return backward_through_layers(network, saved, x.shape[:2], dy, dstate, run)
 
 
 def _slope(network, saved: SavedStep, vectors: list[np.ndarray]) -> np.ndarray:
     """dh after / dh before [T,B,H] of every step, which does not depend on h."""
     ones = np.ones_like(saved.state[0])
-    (slope,) = network.properties.pointwise_backward((ones,), saved, *vectors)[2]
+    _, _, (slope,), *_ = network.properties.pointwise_backward((ones,), saved, *vectors)
     return slope
 
 
@@ -86,7 +95,11 @@ def _states():
 
 def _by_numpy(maps, first, is_reversed=False):
     """States by chunks of √T steps: as many levels within a chunk as chunks."""
-    by = partial(scan.chunked, chunk=max(1, math.isqrt(len(maps.b))))
+    T = len(maps.b)
+    chunk = max(1, math.isqrt(T))
+    by = partial(scan.chunked, chunk=chunk)
     if is_reversed:
-        return np.concatenate([scan.reversed_states(maps, first, by), first[None]])
-    return np.concatenate([first[None], scan.states(maps, first, by)])
+        h = scan.reversed_states(maps, first, by)
+        return np.concatenate([h, first[None]])
+    h = scan.states(maps, first, by)
+    return np.concatenate([first[None], h])
