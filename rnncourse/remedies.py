@@ -1,21 +1,9 @@
-"""Refusals of a command, and the command lines that mend what is missing, as a reader can paste them."""
+"""Refusals of a command, and the command lines that mend what is missing."""
 
-import os
-import shlex
-import subprocess
-import sys
+from nbjudge.remedies import command_line, pip_install
+
+__all__ = "Refusal", "command_line", "pip_install"
 
 
 class Refusal(Exception):
     """Says in a sentence why and what to do; `rnnlab` prints it and ends with status 2."""
-
-
-def command_line(*words: object) -> str:
-    """Words as a shell reads them: quoted where one holds a space or a sign that means something there."""
-    texts = [*map(str, words)]
-    return shlex.join(texts) if os.name == "posix" else subprocess.list2cmdline(texts)
-
-
-def pip_install(*words: str) -> str:
-    """The command line that installs by this Python's pip."""
-    return command_line(sys.executable, "-m", "pip", "install", *words)

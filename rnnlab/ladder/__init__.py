@@ -16,7 +16,6 @@ inference, steps without gradients; cuda_chip, what the CUDA C++ rungs launch on
 
 import importlib
 import importlib.util
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -24,16 +23,15 @@ from typing import TYPE_CHECKING
 
 from rnnlab.cells import modes
 from rnnlab.network import Network
+from rnnlab.remedies import pip_install
 
 if TYPE_CHECKING:
     from rnnlab.ladder.properties import RungProperties
 
-# of a clone and of the wheel, whatever the working directory is
-INSTALL = f"{sys.executable} -m pip install"
-WITH = {
-    "numba": "numba scipy",
-    "cupy": "cupy-cuda13x",
-}  # package: what to install; the extras fast and cuda13
+INSTALLED_AS = {  # package: what to install; the extras fast and cuda13
+    "numba": ("numba", "scipy"),
+    "cupy": ("cupy-cuda13x",),
+}
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,8 @@ class Rung:
             return f"{self.name} runs {', '.join(self.cells)}, not {network.cell}"
         package = self.properties.package
         if package and not importlib.util.find_spec(package):
-            return f"{package.capitalize()} is not installed: {INSTALL} {WITH.get(package, package)}"
+            command = pip_install(*INSTALLED_AS.get(package, (package,)))
+            return f"{package.capitalize()} is not installed: {command}"
         why_not = getattr(self.module, "why_not", None)
         return why_not(network, T, B) if why_not else None
 
@@ -106,7 +105,8 @@ def find(name: str) -> Rung:
     for rung in RUNGS:
         if rung.name == name:
             return rung
-    raise ValueError(f"no rung is called {name!r}; the ladder has {', '.join(rung.name for rung in RUNGS)}")
+    names = ", ".join(rung.name for rung in RUNGS)
+    raise ValueError(f"no rung is called {name!r}; the ladder has {names}")
 
 
 def stage_passes() -> dict[str, tuple[Callable, ...]]:

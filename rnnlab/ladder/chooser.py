@@ -63,6 +63,7 @@ NOTHING = 'extern "C" __global__ void nothing(int) {}'
 ONE_STEP = Sizes(T=1, B=1, I=1, H=1, L=1)
 EXACT = "one_big_gemm"  # with whose results those of narrower numbers are compared: it runs every network
 ROUNDS = 7  # in which each way is timed once, in turns
+GPU_DTYPES = ("float32", "tf32", "bfloat16", "float16")
 NARROW = ("bfloat16", "int8")  # precisions below a network's own, the widest first
 HOPELESS = 4.0  # times the quickest first run: a way this slow is not timed again
 
@@ -111,8 +112,11 @@ class Way(NamedTuple):
     def __str__(self) -> str:
         if self.step is None:
             return f"{self.name}: {self.why_not}"
-        cost = f", results off by {100 * self.error:.2g} % of their norm" if self.error else ""
-        return f"{self.name}: {self.step:.2f} µs a step{cost}"
+        time = f"{self.name}: {self.step:.2f} µs a step"
+        if not self.error:
+            return time
+        percent = 100 * self.error
+        return f"{time}, results off by {percent:.2g} % of their norm"
 
 
 class Choice(NamedTuple):
@@ -127,7 +131,8 @@ class Choice(NamedTuple):
         lines = [*map(str, self.ways)]
         if self.disturbed:
             lines.append(f"the order may be another: {self.disturbed}")
-        return f"{self.name}, {self.source}\n" + "\n".join(f"  {line}" for line in lines)
+        heading = f"{self.name}, {self.source}"
+        return "\n".join([heading, *(f"  {line}" for line in lines)])
 
 
 def fastest(
@@ -152,21 +157,23 @@ def fastest(
     if gpu is not None:
         return choose(network.cell, network.hidden_size, dtype, x.shape[:2], gpu)
     if precision not in ("", *NARROW):
-        raise ValueError(
-            f"precision is {precision!r}: choose from {', '.join(map(repr, NARROW))}, or leave it out"
-        )
+        names = ", ".join(map(repr, NARROW))
+        raise ValueError(f"precision is {precision!r}: choose from {names}, or leave it out")
     allowed = NARROW[: NARROW.index(precision) + 1] if precision else ()
     state = check_input(network, x)
     run = _training_step if gradients else _forward
     runs = {}
     refused = {}
     narrow = []
-    for rung in (rung for rung in RUNGS if rung.properties.needs == "cpu"):
+    for rung in RUNGS:
+        properties = rung.properties
+        if properties.needs != "cpu":
+            continue
         if why_not := _refusal(rung, network, x.shape[:2], allowed):
             refused[rung.name] = why_not
             continue
         runs[rung.name] = partial(run, rung, network, x)
-        if rung.properties.precision:
+        if properties.precision:
             narrow.append(rung.name)
     if not gradients:
         runs["inference"] = partial(_answer, Inference(network), x, state)
@@ -174,13 +181,14 @@ def fastest(
         runs |= answers
         narrow += answers
     timings = _in_turns(runs)
-    seconds = {name: timing.median for name, timing in timings.items()}
     exact = runs[EXACT]() if narrow else []
     errors = {name: max(map(relative_error, runs[name](), exact)) for name in narrow}
-    ways = [
-        Way(name, 1e6 * seconds[name] / len(x), error=errors.get(name, 0.0))
-        for name in sorted(runs, key=seconds.get)
-    ]
+    T = len(x)
+    ways = []
+    for name, timing in timings.items():
+        microseconds = 1e6 * timing.median / T
+        ways.append(Way(name, microseconds, error=errors.get(name, 0.0)))
+    ways.sort(key=lambda way: way.step)
     ways += [Way(name, None, why) for name, why in refused.items()]
     return Choice(ways[0].name, tuple(ways), "measured", disturbance(timings))
 
@@ -212,7 +220,8 @@ def _refusal(rung: Rung, network: Network, sizes: tuple[int, int], allowed: tupl
 
 
 def _forward(rung: Rung, network: Network, x: np.ndarray) -> list[np.ndarray]:
-    return [rung.module.forward(network, x, None)[0]]
+    y, _, _ = rung.module.forward(network, x, None)
+    return [y]
 
 
 def _training_step(rung: Rung, network: Network, x: np.ndarray) -> list[np.ndarray]:
@@ -222,7 +231,11 @@ def _training_step(rung: Rung, network: Network, x: np.ndarray) -> list[np.ndarr
 
 
 def _answer(answer: Inference, x: np.ndarray, state: State) -> list[np.ndarray]:
-    return [answer.run(x, state)[0] if len(x) > 1 else answer.step(x[0], state)[0][None]]
+    if len(x) > 1:
+        y, _ = answer.run(x, state)
+        return [y]
+    y, _ = answer.step(x[0], state)
+    return [y[None]]
 
 
 def _in_turns(runs: Runs) -> dict[str, Timing]:
@@ -241,13 +254,17 @@ def _in_turns(runs: Runs) -> dict[str, Timing]:
             run()
             seconds[name] = [_seconds(run)]
             bar.update()
-    limit = HOPELESS * min(seconds.values())[0]
+    limit = HOPELESS * min(first for (first,) in seconds.values())
     hopeful = [name for name, (first,) in seconds.items() if first <= limit]
     for name in tqdm(hopeful * ROUNDS, desc="timing the quickest", delay=1.0, leave=False):
         seconds[name].append(_seconds(runs[name]))
     load = max(load, load_of_a_core())
-    # quartiles want two
-    return {name: Timing((*times, *times[: len(times) == 1]), load) for name, times in seconds.items()}
+    timings = {}
+    for name, times in seconds.items():
+        if len(times) == 1:
+            times = 2 * times  # quartiles want two
+        timings[name] = Timing(tuple(times), load)
+    return timings
 
 
 def _seconds(run: Callable[[], object]) -> float:
@@ -263,16 +280,16 @@ def choose(cell: str, hidden: int, dtype: str, sizes: tuple[int, int], gpu: Abil
     """
     T, B = sizes
     cells = supported_cells()
-    if cell not in cells or dtype not in ("float32", "tf32", "bfloat16", "float16"):
-        raise ValueError(
-            f"{cell} in {dtype}: cells are {', '.join(cells)}, dtypes float32, tf32, bfloat16, float16"
-        )
+    if cell not in cells or dtype not in GPU_DTYPES:
+        raise ValueError(f"{cell} in {dtype}: cells are {', '.join(cells)}, dtypes {', '.join(GPU_DTYPES)}")
     if min(hidden, T, B) < 1:
         raise ValueError(f"{hidden} units, {T} steps and {B} sequences: each must be at least 1")
     layer = GpuLayer(cell, hidden, dtype, T, B, gpu)
-    ways = [_way(rung, layer) for rung in RUNGS if rung.properties.step_us is not None]
-    best = min((way for way in ways if way.step is not None), key=lambda way: way.step)
-    return Choice(best.name, tuple(ways))
+    predicted = [rung for rung in RUNGS if rung.properties.step_us is not None]
+    ways = tuple(_way(rung, layer) for rung in predicted)
+    possible = [way for way in ways if way.step is not None]
+    best = min(possible, key=lambda way: way.step)
+    return Choice(best.name, ways)
 
 
 def abilities() -> Abilities:
@@ -316,8 +333,11 @@ def persistent_layer(layer: GpuLayer) -> float:
     _require_steps(layer)
     _require(layer.dtype == "float32", "its kernels compute in float32")
     _require_cooperation(layer)
-    tiles_for(layer.rows // layer.hidden, layer.hidden, sheet.multiprocessors, sheet.compute_capability[0])
-    return latencies_of(sheet).grid_barrier + layer.flops / (BEST * sheet.peak * 1e6)
+    G = layer.rows // layer.hidden
+    (major, _) = sheet.compute_capability
+    tiles_for(G, layer.hidden, sheet.multiprocessors, major)
+    flops_per_microsecond = BEST * sheet.peak * 1e6
+    return latencies_of(sheet).grid_barrier + layer.flops / flops_per_microsecond
 
 
 def persistent_over_the_grid(layer: GpuLayer) -> float:
@@ -326,7 +346,8 @@ def persistent_over_the_grid(layer: GpuLayer) -> float:
     _require_cooperation(layer)
     _require(layer.dtype != "float32", "tensor cores round float32 to TF32: choose tf32 if that suffices")
     cell, hidden, dtype, _, B, gpu = layer
-    return floor(grid_shape(cell, hidden, dtype, B, gpu.sheet), B, gpu.sheet).step
+    shape = grid_shape(cell, hidden, dtype, B, gpu.sheet)
+    return floor(shape, B, gpu.sheet).step
 
 
 def persistent_in_clusters(layer: GpuLayer) -> float:
@@ -346,12 +367,16 @@ def _product(layer: GpuLayer) -> float:
     Tensor cores are as much faster than the lanes of float32 as their peak is.
     """
     device = layer.gpu.sheet
-    work = throughput(device, -(-layer.rows // TILE[0]) * -(-layer.B // TILE[1]))
+    (tile_rows, tile_columns) = TILE
+    tiles = -(-layer.rows // tile_rows) * -(-layer.B // tile_columns)
+    work = throughput(device, tiles)
     if layer.dtype != "float32":
         peak = tensor_peak(device) or device.peak
-        work *= peak * (TF32 if layer.dtype == "tf32" else 1) / device.peak
+        share = TF32 if layer.dtype == "tf32" else 1
+        work *= peak * share / device.peak
     size = layer.rows * layer.hidden * ITEMSIZE.get(layer.dtype, 4)
-    bandwidth = latencies_of(device).l2_bandwidth if size <= device.l2 else device.bandwidth
+    stays_in_l2 = size <= device.l2
+    bandwidth = latencies_of(device).l2_bandwidth if stays_in_l2 else device.bandwidth
     return max(layer.flops / work, size / bandwidth * 1e-3)
 
 
@@ -377,22 +402,28 @@ def own_sheet(properties: Mapping[str, Any], attributes: Mapping[str, int]) -> D
     capability = properties["major"], properties["minor"]
     sheets = {sheet.compute_capability: sheet for sheet in reversed(DEVICES.values())}
     near = nearest_older(sheets, capability)
-    clock = 1e-6 * attributes["ClockRate"] if attributes.get("ClockRate") else near.clock
-    wires = attributes.get("MemoryClockRate", 0) * attributes.get("GlobalMemoryBusWidth", 0)  # kHz · bits
-    blocks = properties["multiProcessorCount"]
-    rate = nearest_older(TENSOR_RATE, capability) if capability >= min(TENSOR_RATE) else 0
+    kilohertz = attributes.get("ClockRate")
+    clock = 1e-6 * kilohertz if kilohertz else near.clock
+    memory_kilohertz = attributes.get("MemoryClockRate", 0)
+    bus_width = attributes.get("GlobalMemoryBusWidth", 0)  # bits
+    bandwidth = 2 * (memory_kilohertz * bus_width) / 8 * 1e-6  # two transfers a cycle
+    multiprocessors = properties["multiProcessorCount"]
+    has_tensor_cores = capability >= min(TENSOR_RATE)
+    rate = nearest_older(TENSOR_RATE, capability) if has_tensor_cores else 0
+    peak = 1e-3 * rate * multiprocessors * clock
+    registers = attributes.get("MaxRegistersPerMultiprocessor") or 1 << 16
     limits = {field: attributes.get(name) or getattr(near, field) for field, name in ATTRIBUTES.items()}
     return replace(
         near,
         name=properties["name"].decode(),
         compute_capability=capability,
-        multiprocessors=blocks,
+        multiprocessors=multiprocessors,
         lanes=nearest_older(LANES, capability),
         clock=clock,
-        bandwidth=2 * wires / 8 * 1e-6 or near.bandwidth,  # two transfers a cycle
+        bandwidth=bandwidth or near.bandwidth,
         assumed=True,
-        registers_per_multiprocessor=4 * (attributes.get("MaxRegistersPerMultiprocessor") or 1 << 16),
-        tensor_peak=1e-3 * rate * blocks * clock or None,
+        registers_per_multiprocessor=4 * registers,
+        tensor_peak=peak or None,
         **limits,
     )
 

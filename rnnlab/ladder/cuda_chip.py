@@ -41,20 +41,24 @@ class CudaChip:
         return array.get()
 
     def product(self, a: Array, b: Array, out: Array, transposed: tuple[bool, bool], adds: bool) -> None:
-        call = a.data.ptr, b.data.ptr, out.data.ptr, transposed, adds
+        # in cuBLAS's order: the second factor is its first
+        addresses = b.data.ptr, a.data.ptr, out.data.ptr
+        call = *addresses, transposed, adds
         if call not in self._products:
             (m, n) = out.shape
-            k = a.shape[0 if transposed[0] else 1]
-            sizes = Gemm(int(transposed[1]), int(transposed[0]), n, m, k, b.shape[1], a.shape[1], n)
-            dtype, tf32 = ("float32", True) if self.dtype == "tf32" else (self.dtype, False)
-            addresses = b.data.ptr, a.data.ptr, out.data.ptr
+            (a_transposed, b_transposed) = transposed
+            k = a.shape[0] if a_transposed else a.shape[1]
+            sizes = Gemm(int(b_transposed), int(a_transposed), n, m, k, b.shape[1], a.shape[1], n)
+            tf32 = self.dtype == "tf32"
+            dtype = "float32" if tf32 else self.dtype
             self._products[call] = self.handle.gemm(sizes, *addresses, dtype, adds, tf32)
         check_status("cublasGemmEx", self._products[call]())
 
     def launch(self, shape: Shape, direction: str, arrays: Sequence[Array], T: int, B: int) -> None:
         kernel, launch = self._kernel(shape, direction, B)
-        values = [*(c_void_p(array.data.ptr) for array in arrays), c_int(T), c_int(B)]
-        self.start(kernel, launch[:3], values, shape.cooperative)
+        addresses = [c_void_p(array.data.ptr) for array in arrays]
+        arguments = [*addresses, c_int(T), c_int(B)]
+        self.start(kernel, launch[:3], arguments, shape.cooperative)
 
     def start(
         self, kernel: int, sizes: tuple, arguments: Sequence, cooperative: bool = False, stream: int = 0
@@ -63,7 +67,8 @@ class CudaChip:
 
         cooperative: the driver refuses a launch whose blocks cannot all run at once.
         """
-        pointers = (c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
+        Pointers = c_void_p * len(arguments)
+        pointers = Pointers(*map(ctypes.addressof, arguments))
         blocks, threads, shared = sizes
         configuration = kernel, blocks, 1, 1, threads, 1, 1, shared, stream, pointers
         if cooperative:
@@ -84,11 +89,13 @@ class CudaChip:
     def _kernel(self, shape: Shape, direction: str, B: int) -> tuple[int, PersistentLaunch]:
         launch = shape.launch(direction, B)
         if (shape, direction) not in self._ready:
-            module = self.cupy.RawModule(code=shape.source, options=("--std=c++17", *shape.options))
+            options = "--std=c++17", *shape.options
+            module = self.cupy.RawModule(code=shape.source, options=options)
             kernel = module.get_function(f"persistent_{direction}").kernel
             self.allow(kernel.ptr, launch.shared, launch.cluster)
             self._ready[shape, direction] = module, kernel
-        return self._ready[shape, direction][1].ptr, launch
+        _, kernel = self._ready[shape, direction]
+        return kernel.ptr, launch
 
 
 ShapeFor = Callable[[str, int, int, Device], Shape]  # cell, hidden size, sequences, device
@@ -97,8 +104,9 @@ ShapeFor = Callable[[str, int, int, Device], Shape]  # cell, hidden size, sequen
 def forward(shape_for: ShapeFor, network: Network, x: np.ndarray, state: tuple | None = None):
     """y [T,B,H], final state, saved; see rnnlab.ladder."""
     state = check_input(network, x, state)
-    shape = shape_for(network.cell, network.hidden_size, x.shape[1], abilities().sheet)
-    layers = TensorLayers(network, shape, x.shape[:2], CudaChip(shape.dtype))
+    T, B, _ = x.shape
+    shape = shape_for(network.cell, network.hidden_size, B, abilities().sheet)
+    layers = TensorLayers(network, shape, (T, B), CudaChip(shape.dtype))
     layers.load(x, state)
     layers.forward()
     layers.check()
@@ -120,9 +128,12 @@ def why_not(
     """Why that network does not run by these kernels on the GPU at hand (or on `gpu`); None if it does."""
     if network.dtype != "float32":
         return f"it takes networks in float32 and rounds them, not in {network.dtype}"
-    if reason := only_reset_after(network, T, B) or (gpu is None and card.why_not()):
+    if reason := only_reset_after(network, T, B):
         return reason
-    gpu = gpu or abilities()
+    if gpu is None:
+        if reason := card.why_not():
+            return reason
+        gpu = abilities()
     try:
         shape = shape_for(network.cell, network.hidden_size, B, gpu.sheet)
     except ValueError as error:

@@ -28,7 +28,8 @@ def _all_products_again(layer: Layer, steps: Steps):
     h = np.stack([step.state[0] for step in steps])  # [T,B,H]
     T, B, H = h.shape
     weight_n = layer.weight_hh[2 * H :]
-    products = h.reshape(T * B, H) @ weight_n.T + layer.bias_hh[2 * H :]
+    bias_n = layer.bias_hh[2 * H :]
+    products = h.reshape(T * B, H) @ weight_n.T + bias_n
     products = products.reshape(T, B, H)
     return lambda t: steps[t]._replace(auxiliary=products[t])
 

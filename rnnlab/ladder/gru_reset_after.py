@@ -32,8 +32,9 @@ def without_product(gates_x: np.ndarray, steps: Steps) -> Steps:
 def _product_again(layer: Layer, steps: Steps):
     def step_of(t: int) -> cells.SavedStep:
         (h,) = steps[t].state
-        rows = slice(2 * steps[t].state[0].shape[-1], None)
-        return steps[t]._replace(auxiliary=h @ layer.weight_hh[rows].T + layer.bias_hh[rows])
+        rows = slice(2 * h.shape[-1], None)  # of n
+        product = h @ layer.weight_hh[rows].T + layer.bias_hh[rows]
+        return steps[t]._replace(auxiliary=product)
 
     return step_of
 

@@ -27,19 +27,25 @@ why_not = only_reset_after
 
 
 def _without_candidate(gates_x: np.ndarray, steps: Steps) -> tuple[np.ndarray, Steps]:
-    rz = slice(0, 2 * gates_x.shape[-1] // 3)
-    # copies, because a view keeps the whole array behind it alive
-    return gates_x, [s._replace(gates=s.gates[:, rz].copy(), auxiliary=s.auxiliary.copy()) for s in steps]
+    H = gates_x.shape[-1] // 3
+    shorter_steps = []
+    for step in steps:
+        # copies, because a view keeps the whole array behind it alive
+        r_and_z = step.gates[:, : 2 * H].copy()
+        h_n = step.auxiliary.copy()
+        shorter_steps.append(step._replace(gates=r_and_z, auxiliary=h_n))
+    return gates_x, shorter_steps
 
 
 def _candidate_again(layer: Layer, saved: tuple[np.ndarray, Steps]):
     gates_x, steps = saved
 
     def step_of(t: int) -> cells.SavedStep:
-        x_n = np.split(gates_x[t], 3, -1)[2]
-        (r, z) = np.split(steps[t].gates, 2, -1)
-        n = cells.gru_candidate(x_n, r, steps[t].auxiliary)
-        return steps[t]._replace(gates=np.concatenate([r, z, n], -1))
+        step = steps[t]
+        _, _, x_n = np.split(gates_x[t], 3, -1)
+        (r, z) = np.split(step.gates, 2, -1)
+        n = cells.gru_candidate(x_n, r, step.auxiliary)
+        return step._replace(gates=np.concatenate([r, z, n], -1))
 
     return step_of
 

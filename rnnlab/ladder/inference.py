@@ -14,7 +14,6 @@ bits, weights="int8" in 8 bits with a scale a row, and then rounds each input to
 in accuracy depends on the weights and the data: compare the two on your own.
 """
 
-import sys
 import warnings
 from functools import partial
 from importlib.util import find_spec
@@ -25,9 +24,9 @@ from rnnlab.cells import State
 from rnnlab.ladder import numba_fused, one_big_gemm
 from rnnlab.narrow import CONVERSIONS
 from rnnlab.network import Network, check_input, check_network
+from rnnlab.remedies import pip_install
 from rnnlab.resources import in_browser
 
-INSTALL = f"{sys.executable} -m pip install numba scipy"
 CHUNK = 64  # steps of `run` of which something is saved at once
 FEW = 8  # sequences whose products read each weight once
 
@@ -47,7 +46,8 @@ class Inference:
         self._write_step = None
         self._narrow = None
         self._states = len(network.properties.states)
-        is_compiled = network.cell in numba_fused.PROPERTIES.cells and not network.properties.resets_before
+        has_kernels = network.cell in numba_fused.PROPERTIES.cells
+        is_compiled = has_kernels and not network.properties.resets_before
         is_narrow = weights not in ("", network.dtype)
         if is_narrow:
             self._check_narrow(weights, is_compiled)
@@ -57,7 +57,8 @@ class Inference:
             self.rung = numba_fused
             self._write_step = partial(propagation.write_step, network)
         elif is_compiled and not in_browser():
-            warnings.warn(f"Numba is not installed, so that no step is compiled: {INSTALL}", stacklevel=2)
+            remedy = pip_install("numba", "scipy")
+            warnings.warn(f"Numba is not installed, so that no step is compiled: {remedy}", stacklevel=2)
         if is_narrow:
             from rnnlab.ladder.narrow_weights import NarrowWeights
 
@@ -73,7 +74,8 @@ class Inference:
         """Bytes of weights and biases that a step of one sequence reads."""
         parameters = self.network.parameters.values()
         if self._narrow:
-            return self._narrow.nbytes + sum(array.nbytes for array in parameters if array.ndim == 1)
+            vectors = [array for array in parameters if array.ndim == 1]
+            return self._narrow.nbytes + sum(array.nbytes for array in vectors)
         return sum(array.nbytes for array in parameters)
 
     def release(self) -> None:
@@ -93,18 +95,24 @@ class Inference:
             results = self._next_step(x, state)
             if results is not None:
                 return results
-        if np.shape(x)[1:] != (I := self.network.input_size,):
+        shape = np.shape(x)
+        I = self.network.input_size
+        if shape[1:] != (I,):
             raise ValueError(
-                f"x has shape {np.shape(x)}, expected (B, {I}): a step takes one input of each sequence, "
+                f"x has shape {shape}, expected (B, {I}): a step takes one input of each sequence, "
                 f"and run takes sequences (T, B, {I})"
             )
-        y, state = self.run(x[None] if isinstance(x, np.ndarray) else x, state)
+        sequences = x[None] if isinstance(x, np.ndarray) else x
+        y, state = self.run(sequences, state)
         return y[0], state
 
     def _next_step(self, x: np.ndarray, state: State) -> tuple[np.ndarray, State] | None:
         """y and the state after a compiled step; None if x or the state is not finite."""
         final = tuple(map(np.empty_like, state))
-        return (final[0][-1].copy(), final) if self._write_step(x, state, final) else None
+        if not self._write_step(x, state, final):
+            return None
+        h = final[0]
+        return h[-1].copy(), final
 
     def run(self, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State]:
         """y [T,B,H] and the state after the last step, from x [T,B,I].
@@ -112,18 +120,19 @@ class Inference:
         Memory beside y does not grow with T.
         """
         state = check_input(self.network, x, state)
-        y = np.empty((*x.shape[:2], self.network.hidden_size), x.dtype)
+        T, B, _ = x.shape
+        y = np.empty((T, B, self.network.hidden_size), x.dtype)
         if self._narrow:
             x, *state = (np.require(array, requirements=("C", "A", "W")) for array in (x, *state))
             for t, inputs in enumerate(x):
                 results = self._narrow.step(inputs, state)
                 if results is None:
                     raise ValueError(
-                        f"the state before step {t} of {len(x)} is not finite: it has grown too large"
+                        f"the state before step {t} of {T} is not finite: it has grown too large"
                     )
                 y[t], state = results
             return y, state
-        for start in range(0, len(x), CHUNK):
+        for start in range(0, T, CHUNK):
             part = slice(start, start + CHUNK)
             y[part], state, _ = self.rung.forward(self.network, x[part], state)
         return y, state
@@ -132,26 +141,26 @@ class Inference:
         """Raise ValueError unless the network's steps can be computed with such weights."""
         network = self.network
         if weights not in CONVERSIONS:
-            raise ValueError(
-                f"weights={weights!r}: choose from {', '.join(map(repr, CONVERSIONS))}, "
-                f"or leave it out for {network.dtype}"
-            )
+            names = ", ".join(map(repr, CONVERSIONS))
+            raise ValueError(f"weights={weights!r}: choose from {names}, or leave it out for {network.dtype}")
         if network.dtype != "float32":
             raise ValueError(
                 f"weights={weights!r} are made from float32, the network is {network.dtype}: "
                 "use network.astype('float32')"
             )
         if not is_compiled:
+            names = ", ".join(numba_fused.PROPERTIES.cells)
             raise ValueError(
                 f"weights={weights!r} need a compiled step; {network.properties.name} has none, "
-                f"but {', '.join(numba_fused.PROPERTIES.cells)} have"
+                f"but {names} have"
             )
         if network.properties.vectors:
             raise ValueError(
                 f"weights={weights!r} are for cells without vectors: leave it out for {network.cell!r}"
             )
         if not find_spec("numba"):
-            raise ValueError(f"weights={weights!r} need Numba: {INSTALL}")
+            remedy = pip_install("numba", "scipy")
+            raise ValueError(f"weights={weights!r} need Numba: {remedy}")
 
     def _fits(self, x: np.ndarray, state: State) -> bool:
         """May a compiled step take x and the state?  If not, `run` says why, or computes the step.
@@ -159,13 +168,18 @@ class Inference:
         A type is one object, but for byte orders that no compiled step reads.
         """
         network = self.network
-        is_few = isinstance(x, np.ndarray) and x.ndim == 2 and 0 < len(x) <= FEW
-        is_step = is_few and x.shape[1] == network.input_size
-        is_state = isinstance(state, (tuple, list)) and len(state) == self._states
-        if not (is_step and is_state and x.dtype is self._dtype and x.flags.carray):
+        if not isinstance(x, np.ndarray) or x.ndim != 2:
             return False
-        shape = network.layers, len(x), network.hidden_size
+        B, I = x.shape
+        if not 0 < B <= FEW or I != network.input_size:
+            return False
+        if x.dtype is not self._dtype or not x.flags.carray:
+            return False
+        if not isinstance(state, (tuple, list)) or len(state) != self._states:
+            return False
+        shape = network.layers, B, network.hidden_size
         for part in state:  # a generator would take 0.2 µs
-            if getattr(part, "dtype", None) is not x.dtype or part.shape != shape or not part.flags.carray:
+            has_type = getattr(part, "dtype", None) is x.dtype
+            if not has_type or part.shape != shape or not part.flags.carray:
                 return False
         return True

@@ -38,9 +38,12 @@ class Blocks(NamedTuple):
 def to_blocks(weights: np.ndarray | Int8Weights) -> Blocks:
     """Narrow weights [N,K], as CONVERSIONS make them, in blocks."""
     if not isinstance(weights, Int8Weights):
-        return Blocks(_interleaved(weights), np.empty(0, np.float32), np.empty(0, np.int32))
+        no_scale = np.empty(0, np.float32)
+        no_start = np.empty(0, np.int32)
+        return Blocks(_interleaved(weights), no_scale, no_start)
     values = _interleaved(weights.values)
-    start = -OFFSET * values.sum((1, 3), dtype=np.int32).reshape(-1)
+    row_sums = values.sum((1, 3), dtype=np.int32).reshape(-1)
+    start = -OFFSET * row_sums
     scale = np.zeros(start.size, np.float32)
     scale[: len(weights.scale)] = weights.scale
     return Blocks(values, scale, start)
@@ -50,10 +53,11 @@ def _interleaved(values: np.ndarray) -> np.ndarray:
     N, K = values.shape
     c = 4 // values.itemsize
     steps = -(-K // (c * UNROLL)) * UNROLL
-    rows = np.zeros((-(-N // ROWS) * ROWS, steps * c), values.dtype)
+    count = -(-N // ROWS)  # of blocks
+    rows = np.zeros((count * ROWS, steps * c), values.dtype)
     rows[:N, :K] = values
-    blocks = aligned((len(rows) // ROWS, steps, ROWS, c), values.dtype)
-    blocks[:] = rows.reshape(-1, ROWS, steps, c).swapaxes(1, 2)
+    blocks = aligned((count, steps, ROWS, c), values.dtype)
+    blocks[:] = rows.reshape(count, ROWS, steps, c).swapaxes(1, 2)
     return blocks
 
 
@@ -63,7 +67,8 @@ class Workplace:
     def __init__(self, members: int):
         self.members = members
         self.job = np.zeros(shared_blocks.size(members), np.int64)
-        self.awake = self.job[shared_blocks.CLAIMS + shared_blocks.AWAKE :: shared_blocks.APART]
+        first_flag = shared_blocks.CLAIMS + shared_blocks.AWAKE
+        self.awake = self.job[first_flag :: shared_blocks.APART]
         self.lock = threading.Lock()
         self.room = np.empty(0, np.uint32)
 
@@ -117,14 +122,15 @@ def sealed(array: np.ndarray) -> Seal:
     chain = [array]
     while isinstance(chain[0].base, np.ndarray):
         chain.insert(0, chain[0].base)
-    seal = SEALS.get(id(chain[0])) or Seal()
+    owner = chain[0]
+    seal = SEALS.get(id(owner)) or Seal()
     if any(part.flags.writeable for part in seal.arrays or ()):  # by hand
         seal.open()
     if seal.arrays is None:
         seal = Seal()
-    SEALS[id(chain[0])] = seal
+    SEALS[id(owner)] = seal
     try:
-        memoryview(array if chain[0].base is None else chain[0].base)
+        memoryview(array if owner.base is None else owner.base)
     except TypeError:
         return seal  # NumPy would not let memory of such an owner be written again
     for part in chain:
@@ -149,14 +155,20 @@ class NarrowWeights:
         self._precision = precision
         self._step = layers_step(network.cell)
         rows = network.gates * network.hidden_size
-        numbers = np.zeros(narrow.FIRST + 2 * narrow.FIELDS * network.layers, np.int64)
-        of_job = rows, -(-rows // ROWS), precision == "int8"
-        numbers[[narrow.GATE_ROWS, narrow.BLOCKS, narrow.IS_BYTES]] = of_job
-        self._plan = Plan(numbers, dict.fromkeys(network.shapes, (None, None, ())))
+        products = 2 * network.layers  # with x and with h
+        is_bytes = precision == "int8"
+        numbers = np.zeros(narrow.FIRST + products * narrow.FIELDS, np.int64)
+        numbers[narrow.GATE_ROWS] = rows
+        numbers[narrow.BLOCKS] = -(-rows // ROWS)
+        numbers[narrow.IS_BYTES] = is_bytes
+        unread = (None, None, ())
+        self._plan = Plan(numbers, dict.fromkeys(network.shapes, unread))
         numbers = self.refresh().numbers
-        words = numbers[narrow.FIRST + narrow.STEPS :: narrow.FIELDS].max() * (2 - numbers[narrow.IS_BYTES])
-        self._row = int(words) + 1  # 32-bit words of an input and its scale
-        self._members = max(1, min(team.count(), self.nbytes // network.layers // SHARE))
+        most_steps = int(numbers[narrow.FIRST + narrow.STEPS :: narrow.FIELDS].max())
+        words_per_step = 1 if is_bytes else 2
+        self._row = most_steps * words_per_step + 1  # 32-bit words of an input and its scale
+        shares = self.nbytes // network.layers // SHARE
+        self._members = max(1, min(team.count(), shares))
 
     def __reduce__(self):
         """A copy has weights of its own: a plan holds addresses."""
@@ -165,12 +177,11 @@ class NarrowWeights:
     @property
     def nbytes(self) -> int:
         """Bytes of the narrow weights, scales and padding included."""
-        return sum(
-            array.nbytes
-            for _, _, parts in self._plan.sources.values()
-            if isinstance(parts, Blocks)
-            for array in parts
-        )
+        total = 0
+        for _, _, parts in self._plan.sources.values():
+            if isinstance(parts, Blocks):
+                total += sum(array.nbytes for array in parts)
+        return total
 
     def refresh(self) -> Plan:
         """A plan in which no parameter is older than the network's."""
@@ -179,18 +190,20 @@ class NarrowWeights:
     def _changed(self) -> list[str]:
         """Names of the parameters that are other arrays than last time, or may have been written to."""
         parameters = self.network.parameters
-        return [
-            name
-            for name, (array, seal, _) in self._plan.sources.items()
-            if parameters[name] is not array or (seal and (seal.arrays is None or array.flags.writeable))
-        ]
+        changed = []
+        for name, (array, seal, _) in self._plan.sources.items():
+            is_other = parameters[name] is not array
+            if is_other or (seal and (seal.arrays is None or array.flags.writeable)):
+                changed.append(name)
+        return changed
 
     def _renew(self) -> Plan:
         """Read each parameter that is another array than last time; convert weights that may have changed."""
         with _lock:
             check_shapes(self.network)
             plan = Plan(*(part.copy() for part in self._plan))
-            changed = {name: self.network.parameters[name] for name in self._changed()}
+            parameters = self.network.parameters
+            changed = {name: parameters[name] for name in self._changed()}
             for name, array in changed.items():
                 check_array(name, array, array.dtype)
             for name, array in changed.items():
@@ -201,17 +214,22 @@ class NarrowWeights:
     def _read(self, name: str, array: np.ndarray, plan: Plan) -> None:
         """Write the addresses of a parameter, or of what is made from it, to the fields of its product."""
         kind, product, layer = name.split("_")
-        at = narrow.FIRST + narrow.FIELDS * (2 * int(layer[1:]) + (product == "hh"))
-        fields = plan.numbers[at : at + narrow.FIELDS]
+        index = 2 * int(layer[1:]) + (product == "hh")
+        first_field = narrow.FIRST + narrow.FIELDS * index
+        fields = plan.numbers[first_field : first_field + narrow.FIELDS]
         if kind == "bias":
             bias = np.require(array, "float32", ("C", "A"))
             fields[narrow.BIAS] = bias.ctypes.data
-            plan.sources[name] = array if bias is array else None, None, bias
+            source = array if bias is array else None  # a copy is made anew before each step
+            plan.sources[name] = source, None, bias
             return
         seal = sealed(array)
         blocks = to_blocks(CONVERSIONS[self._precision](array))
-        fields[[narrow.WEIGHTS, narrow.SCALE, narrow.START]] = [part.ctypes.data for part in blocks]
-        fields[narrow.STEPS] = blocks.values.shape[1]
+        fields[narrow.WEIGHTS] = blocks.values.ctypes.data
+        fields[narrow.SCALE] = blocks.scale.ctypes.data
+        fields[narrow.START] = blocks.start.ctypes.data
+        _, steps, *_ = blocks.values.shape
+        fields[narrow.STEPS] = steps
         plan.sources[name] = array, seal, blocks
 
     def release(self) -> None:
@@ -234,13 +252,16 @@ class NarrowWeights:
             place.lock.acquire()
         try:
             members = place.wake(self._members)
-            size = 2 * len(x) * self._row
-            if size > place.room.size:
-                place.room = np.empty(size, np.uint32)
-            is_finite = self._step(x, state[0], state[-1], out, plan.numbers, place.room, place.job, members)
+            size = 2 * B * self._row
+            room = place.room
+            if size > room.size:
+                place.room = room = np.empty(size, np.uint32)
+            is_finite = self._step(x, state[0], state[-1], out, plan.numbers, room, place.job, members)
         finally:
             place.lock.release()
         if not is_finite:
             return None
-        final = (out[:L], out[L:]) if len(state) > 1 else (out,)
-        return out[L - 1].copy(), final  # a copy: whoever keeps y keeps no states
+        y = out[L - 1].copy()  # a copy: whoever keeps y keeps no states
+        if len(state) > 1:
+            return y, (out[:L], out[L:])
+        return y, (out,)

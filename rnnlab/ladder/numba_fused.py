@@ -44,4 +44,5 @@ def _single_threaded_loops(x):
     """Limit the BLAS of the loops to one thread; for one sequence, x [T,1,I], they call none."""
     from rnnlab.kernels.compiled import threads
 
-    return nullcontext() if np.shape(x)[1:2] == (1,) else threads.single_threaded_blas(only="scipy.libs")
+    is_one_sequence = np.shape(x)[1:2] == (1,)
+    return nullcontext() if is_one_sequence else threads.single_threaded_blas(only="scipy.libs")

@@ -33,7 +33,8 @@ def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
     from rnnlab.kernels.packed import propagation, team
 
-    if getattr(x, "ndim", 0) == 3 and x.shape[1] < FEWEST:
+    is_sequence = getattr(x, "ndim", 0) == 3  # else it is refused there
+    if is_sequence and x.shape[1] < FEWEST:
         return numba_fused.forward(network, x, state)
     return propagation.forward(network, x, state, team.count())
 

@@ -34,7 +34,8 @@ def forward(network, x, state=None):
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
     run = partial(numba_layer.layer_backward, network)
-    return backward_through_layers(network, saved, saved[0]["x"].shape[:2], dy, dstate, run)
+    T, B, _ = saved[0]["x"].shape
+    return backward_through_layers(network, saved, (T, B), dy, dstate, run)
 
 
 def why_not(network, T, B) -> str | None:

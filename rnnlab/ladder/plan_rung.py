@@ -39,7 +39,8 @@ def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
         state = check_input(network, x, state)
         T, B, _ = x.shape
         plan = plan_of("forward", network, T, B)
-        arrays = executed(plan, network.dtype, arrays_of.forward_arrays(network, x, state))
+        arrays = arrays_of.forward_arrays(network, x, state)
+        arrays = executed(plan, network.dtype, arrays)
         y, final = arrays_of.forward_results(network, arrays, T, B)
         outputs = {name: array for name, array in arrays.items() if name in plan.outputs}
         return y.copy(), final, SavedBuffers(outputs, T, B)
@@ -48,8 +49,9 @@ def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
         """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
         outputs, T, B = saved
         dstate = check_gradients(network, T, B, dy, dstate)
+        plan = plan_of("backward", network, T, B)
         arrays = outputs | arrays_of.backward_arrays(network, dy, dstate)
-        arrays = executed(plan_of("backward", network, T, B), network.dtype, arrays)
+        arrays = executed(plan, network.dtype, arrays)
         dx, dfirst, gradients = arrays_of.backward_results(network, arrays, T, B)
         return dx, dfirst, {name: gradients[name] for name in network.parameters}
 
