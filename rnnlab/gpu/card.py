@@ -9,7 +9,6 @@ first.
 import ctypes
 import importlib.util
 import os
-import sys
 from collections.abc import Callable
 from ctypes import c_int, c_void_p
 from functools import cache, partial
@@ -21,6 +20,7 @@ import numpy as np
 from rnnlab.gpu.cublas import WORKSPACE, Handle, sizes_of
 from rnnlab.gpu.cuda_driver import library
 from rnnlab.gpu.run_cuda import Command
+from rnnlab.remedies import pip_install
 from rnnlab.schedule.plan import Operation, Region
 
 EXPRESSIONS = {  # rule of graphs/rules.py -> its value, in words that C++ and Python share: tests simulate it
@@ -60,7 +60,7 @@ def why_not() -> str | None:
     if os.environ.get("RNNLAB_CUDA") == "simulator":
         return "RNNLAB_CUDA is simulator"
     if not importlib.util.find_spec("cupy"):
-        return f"CuPy is not installed: {sys.executable} -m pip install cupy-cuda13x beside an NVIDIA driver"
+        return f"CuPy is not installed: {pip_install('cupy-cuda13x')} beside an NVIDIA driver"
     try:
         import cupy
     except Exception as error:  # a library of another version, a NumPy that it does not know
@@ -74,7 +74,11 @@ def why_not() -> str | None:
 
 def transpose_source(dtype: str) -> str:
     """The transposing kernel in CUDA C++, by way of a tile in shared memory."""
-    return f"{'#include <cuda_fp16.h>' if dtype == HALF else ''}\n#define T {NUMBERS[dtype]}\n{TRANSPOSE}"
+    return f"{_header(dtype)}\n#define T {NUMBERS[dtype]}\n{TRANSPOSE}"
+
+
+def _header(dtype: str) -> str:
+    return "#include <cuda_fp16.h>" if dtype == HALF else ""
 
 
 class GpuBuffer:
@@ -85,7 +89,10 @@ class GpuBuffer:
 
     def address(self, region: Region) -> int:
         """Address of the region's first element."""
-        return self.array.data.ptr + self.array.itemsize * (region.rows[0] * self.columns + region.columns[0])
+        (row, _) = region.rows
+        (column, _) = region.columns
+        elements = row * self.columns + column
+        return self.array.data.ptr + self.array.itemsize * elements
 
     @property
     def columns(self) -> int:
@@ -123,7 +130,8 @@ class Gpu:
     def buffer(self, shape: tuple[int, int], dtype: str, content: np.ndarray | None) -> GpuBuffer:
         if content is None:
             return GpuBuffer(self.cupy.full(shape, np.nan, dtype))
-        return GpuBuffer(self.cupy.asarray(np.ascontiguousarray(content, dtype)))
+        array = np.ascontiguousarray(content, dtype)
+        return GpuBuffer(self.cupy.asarray(array))
 
     def launch(self, operation: Operation, buffers: Buffers, stream: int) -> Command:
         return getattr(self, f"_{operation.kind}")(operation, buffers, stream)
@@ -131,32 +139,33 @@ class Gpu:
     def copy(self, source: GpuBuffer, target: GpuBuffer, stream: int) -> Command:
         into = target.array.data.ptr
         out_of = source.array.data.ptr
-        return partial(
-            self.driver.cuMemcpyDtoDAsync_v2, into, out_of, source.array.nbytes, self.stream(stream).ptr
-        )
+        pointer = self.stream(stream).ptr
+        return partial(self.driver.cuMemcpyDtoDAsync_v2, into, out_of, source.array.nbytes, pointer)
 
     def event(self) -> object:
-        self._referenced.append(self.cupy.cuda.Event(disable_timing=True))
-        return self._referenced[-1].ptr
+        event = self.cupy.cuda.Event(disable_timing=True)
+        self._referenced.append(event)
+        return event.ptr
 
     def record(self, event: object, stream: int) -> Command:
-        return partial(self.driver.cuEventRecord, event, self.stream(stream).ptr)
+        pointer = self.stream(stream).ptr
+        return partial(self.driver.cuEventRecord, event, pointer)
 
     def wait(self, event: object, stream: int) -> Command:
-        return partial(self.driver.cuStreamWaitEvent, self.stream(stream).ptr, event, 0)
+        pointer = self.stream(stream).ptr
+        return partial(self.driver.cuStreamWaitEvent, pointer, event, 0)
 
     def capture(self, commands: list[Command], stream: int) -> Command:
         first = self.stream(stream)
         self.finish()
         first.begin_capture()
         try:
-            failed = [code for command in commands if (code := command())]
+            codes = [command() for command in commands]
         finally:
             graph = first.end_capture()
+        failed = [code for code in codes if code]
         if failed:
-            raise RuntimeError(
-                f"{len(failed)} of {len(commands)} commands are refused, first with {failed[0]}"
-            )
+            raise RuntimeError(f"{len(failed)} of {len(codes)} commands are refused, first with {failed[0]}")
         return lambda: graph.launch(first) or 0
 
     def finish(self) -> None:
@@ -164,14 +173,15 @@ class Gpu:
 
     def seconds(self, run: Callable[[], None]) -> float:
         """Between two events on stream 0, where plans begin and end, with what `run` issues between them."""
-        start = self.cupy.cuda.Event()
-        end = self.cupy.cuda.Event()
+        cuda = self.cupy.cuda
+        start = cuda.Event()
+        end = cuda.Event()
         self.finish()
         start.record(self.stream(0))
         run()
         end.record(self.stream(0))
         end.synchronize()
-        return 1e-3 * self.cupy.cuda.get_elapsed_time(start, end)
+        return 1e-3 * cuda.get_elapsed_time(start, end)
 
     def used_bytes(self) -> int:
         """Bytes of the GPU's memory that CuPy has allocated in this process."""
@@ -179,7 +189,8 @@ class Gpu:
 
     def stream(self, number: int) -> object:
         """The CuPy stream of that number in a plan."""
-        return self._on(number)[0]
+        stream, _ = self._on(number)
+        return stream
 
     def _on(self, number: int) -> tuple[object, Handle]:
         if number not in self._streams:
@@ -190,17 +201,22 @@ class Gpu:
         return self._streams[number]
 
     def _gemm(self, operation: Operation, buffers: Buffers, stream: int) -> Command:
-        sizes = sizes_of(operation, {name: buffer.columns for name, buffer in buffers.items()})
-        a, b, out = (buffers[r.buffer].address(r) for r in operation.reads + operation.writes)
-        dtype = buffers[operation.writes[0].buffer].dtype
-        return self._on(stream)[1].gemm(sizes, b, a, out, dtype, operation.accumulates, self.tf32)
+        columns = {name: buffer.columns for name, buffer in buffers.items()}
+        sizes = sizes_of(operation, columns)
+        regions = operation.reads + operation.writes
+        a, b, out = (buffers[region.buffer].address(region) for region in regions)
+        (write,) = operation.writes
+        dtype = buffers[write.buffer].dtype
+        _, handle = self._on(stream)
+        return handle.gemm(sizes, b, a, out, dtype, operation.accumulates, self.tf32)
 
     def _reduce(self, operation: Operation, buffers: Buffers, stream: int) -> Command:
         """A sum over rows is a product with a row of ones."""
         (read,) = operation.reads
         (write,) = operation.writes
-        rows = read.shape[0]
-        ones = self.buffer((1, rows), buffers[read.buffer].dtype, np.ones((1, rows)))
+        rows, _ = read.shape
+        dtype = buffers[read.buffer].dtype
+        ones = self.buffer((1, rows), dtype, np.ones((1, rows)))
         self._referenced.append(ones)
         row = Region("~ones", (0, 1), (0, rows))
         product = Operation(
@@ -215,51 +231,60 @@ class Gpu:
         arguments = [rows, columns]
         for region in (read, write):
             buffer = buffers[region.buffer]
-            arguments += [c_void_p(buffer.address(region)), buffer.columns]
+            address = c_void_p(buffer.address(region))
+            arguments += [address, buffer.columns]
         kernel = self._kernel("transpose", transpose_source(buffer.dtype))
-        return self._call(kernel, (-(-columns // TILE), -(-rows // TILE)), (TILE, 8), arguments, stream)
+        grid = -(-columns // TILE), -(-rows // TILE)
+        return self._call(kernel, grid, (TILE, 8), arguments, stream)
 
     def _pointwise(self, operation: Operation, buffers: Buffers, stream: int) -> Command:
         work, regions = launch_of(operation)
         rows, columns = operation.writes[0].shape
-        arguments = [rows * columns, columns]
+        count = rows * columns
+        arguments = [count, columns]
         for region in regions:
             buffer = buffers[region.buffer]
-            arguments += [c_void_p(buffer.address(region)), row_length(region, rows, buffer.columns)]
+            address = c_void_p(buffer.address(region))
+            arguments += [address, row_length(region, rows, buffer.columns)]
         kernel = self._kernel(work.name, cuda_source(work, buffer.dtype))
-        return self._call(kernel, (-(-rows * columns // THREADS), 1), (THREADS, 1), arguments, stream)
+        blocks = -(-count // THREADS)
+        return self._call(kernel, (blocks, 1), (THREADS, 1), arguments, stream)
 
     def _kernel(self, name: str, source: str) -> int:
         """The kernel's handle in the driver, compiled at its first use."""
         if source not in self._kernels:
-            self._kernels[source] = self.cupy.RawKernel(source, name, options=("--std=c++17",)).kernel
+            raw_kernel = self.cupy.RawKernel(source, name, options=("--std=c++17",))
+            self._kernels[source] = raw_kernel.kernel
         return self._kernels[source].ptr
 
     def _call(self, kernel: int, grid: tuple, block: tuple, arguments: list, stream: int) -> Command:
         """The launch, prepared; whole numbers are passed as C's int."""
         values = [argument if isinstance(argument, c_void_p) else c_int(argument) for argument in arguments]
-        pointers = (c_void_p * len(values))(*map(ctypes.addressof, values))
+        Pointers = c_void_p * len(values)
+        pointers = Pointers(*map(ctypes.addressof, values))
         self._referenced += [values, pointers]
-        return partial(
-            self.driver.cuLaunchKernel, kernel, *grid, 1, *block, 1, 0, self.stream(stream).ptr,
-            ctypes.addressof(pointers), None,
-        )  # fmt: skip
+        sizes = *grid, 1, *block, 1, 0  # the last are shared bytes
+        where = self.stream(stream).ptr, ctypes.addressof(pointers), None
+        return partial(self.driver.cuLaunchKernel, kernel, *sizes, *where)
+
+
+Rule = tuple[str, tuple[int, ...]]  # a rule's name, registers it reads
 
 
 class KernelWork(NamedTuple):
     """The computation of a kernel, apart from the buffers it is launched on."""
 
     loads: int  # regions 0 … loads are read
-    body: tuple[
-        tuple[str, tuple[int, ...]], ...
-    ]  # (rule, registers it reads) makes register loads, loads + 1, …
+    body: tuple[Rule, ...]  # they make registers loads, loads + 1, …
     stores: tuple[int, ...]  # registers that regions loads, loads + 1, … get
 
     @property
     def name(self) -> str:
         """The same for the same work."""
         rules = [rule for rule, _ in self.body]
-        return f"pointwise_{rules[0] if len(rules) == 1 else len(rules)}_{crc32(repr(self).encode()):08x}"
+        title = rules[0] if len(rules) == 1 else len(rules)
+        checksum = crc32(repr(self).encode())
+        return f"pointwise_{title}_{checksum:08x}"
 
 
 class PointwiseLaunch(NamedTuple):
@@ -272,12 +297,15 @@ class PointwiseLaunch(NamedTuple):
 def launch_of(operation: Operation) -> PointwiseLaunch:
     """The kernel of a pointwise operation."""
     reads = tuple(dict.fromkeys(operation.reads))
+    loads = len(reads)
     register = {region: k for k, region in enumerate(reads)}
     body = []
-    for equation in operation.body:
-        body.append((equation.rule, tuple(register[region] for region in equation.reads)))
-        register[equation.write] = len(reads) + len(body) - 1
-    work = KernelWork(len(reads), tuple(body), tuple(register[region] for region in operation.writes))
+    for k, equation in enumerate(operation.body, loads):
+        operands = tuple(register[region] for region in equation.reads)
+        body.append((equation.rule, operands))
+        register[equation.write] = k
+    stores = tuple(register[region] for region in operation.writes)
+    work = KernelWork(loads, tuple(body), stores)
     return PointwiseLaunch(work, reads + operation.writes)
 
 
@@ -291,11 +319,13 @@ def cuda_source(work: KernelWork, dtype: str) -> str:
     """The kernel in CUDA C++; arithmetic of float16 is float's."""
     memory = NUMBERS[dtype]
     register = NUMBERS["float32" if dtype == HALF else dtype]
-    parameters = "".join(f", {memory} *p{k}, int s{k}" for k in range(work.loads + len(work.stores)))
-    lines = [f"const {register} {name} = {line};" for name, line in registers(work)]
-    lines += [f"p{k}[row * s{k} + column] = ({memory})r{r};" for k, r in enumerate(work.stores, work.loads)]
+    regions = range(work.loads + len(work.stores))
+    parameters = "".join(f", {memory} *p{k}, int s{k}" for k in regions)
+    lines = [f"const {register} {name} = {expression};" for name, expression in registers(work)]
+    for k, number in enumerate(work.stores, work.loads):
+        lines.append(f"p{k}[row * s{k} + column] = ({memory})r{number};")
     body = "\n".join(f"    {line}" for line in lines)
-    return f"""{"#include <cuda_fp16.h>" if dtype == HALF else ""}
+    return f"""{_header(dtype)}
 extern "C" __global__ void {work.name}(int count, int columns{parameters}) {{
   const {register} one = 1, half = 0.5, zero = 0;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += blockDim.x * gridDim.x) {{
@@ -311,7 +341,8 @@ def registers(work: KernelWork) -> list[tuple[str, str]]:
     expressions = [f"p{k}[row * s{k} + column]" for k in range(work.loads)]
     for rule, read in work.body:
         operands = [f"r{k}" for k in read]
-        # a sum has any number of terms
-        value = " + ".join(operands) if rule == "sum" else EXPRESSIONS[rule].format(*operands)
-        expressions.append(value)
-    return [(f"r{k}", value) for k, value in enumerate(expressions)]
+        if rule == "sum":  # of any number of terms
+            expressions.append(" + ".join(operands))
+        else:
+            expressions.append(EXPRESSIONS[rule].format(*operands))
+    return [(f"r{k}", expression) for k, expression in enumerate(expressions)]

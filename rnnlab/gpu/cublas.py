@@ -39,7 +39,8 @@ def sizes_of(operation: Operation, columns: dict[str, int]) -> Gemm:
     m, n, k = operation.gemm_shape
     (a, b) = operation.reads
     (a_transposed, b_transposed) = operation.transposed
-    lengths = (columns[region.buffer] for region in (b, a, operation.writes[0]))
+    (out,) = operation.writes
+    lengths = (columns[region.buffer] for region in (b, a, out))
     return Gemm(int(b_transposed), int(a_transposed), n, m, k, *lengths)
 
 
@@ -67,9 +68,10 @@ class Handle:
     def __init__(self, stream: int, workspace: int):
         """stream and workspace (WORKSPACE bytes) by their addresses."""
         self.pointer = c_void_p()
-        check_status("cublasCreate", library().cublasCreate_v2(ctypes.byref(self.pointer)))
-        check_status("cublasSetStream", library().cublasSetStream_v2(self.pointer, stream))
-        status = library().cublasSetWorkspace_v2(self.pointer, workspace, WORKSPACE)
+        blas = library()
+        check_status("cublasCreate", blas.cublasCreate_v2(ctypes.byref(self.pointer)))
+        check_status("cublasSetStream", blas.cublasSetStream_v2(self.pointer, stream))
+        status = blas.cublasSetWorkspace_v2(self.pointer, workspace, WORKSPACE)
         check_status("cublasSetWorkspace", status)
         self._numbers: list = []  # numbers that prepared calls point to
 
@@ -77,15 +79,20 @@ class Handle:
         self, sizes: Gemm, first: int, second: int, out: int, dtype: str, adds: bool, tf32: bool
     ) -> partial:
         """The call, prepared; first, second and out are addresses."""
-        number = ctypes.c_double if dtype == "float64" else ctypes.c_float
-        one = number(1)
+        if dtype == "float64":
+            number = ctypes.c_double
+            compute = COMPUTE_DOUBLE
+        else:
+            number = ctypes.c_float
+            compute = COMPUTE_TF32 if tf32 else COMPUTE_FLOAT
+        alpha = number(1)
         beta = number(1 if adds else 0)
-        self._numbers += [one, beta]
-        compute = COMPUTE_DOUBLE if dtype == "float64" else COMPUTE_TF32 if tf32 else COMPUTE_FLOAT
+        self._numbers += [alpha, beta]
         data_type = TYPES[dtype]
-        return partial(
-            library().cublasGemmEx, self.pointer, sizes.first_transposed, sizes.second_transposed,
-            sizes.m, sizes.n, sizes.k, ctypes.addressof(one),
-            first, data_type, sizes.first_length, second, data_type, sizes.second_length,
-            ctypes.addressof(beta), out, data_type, sizes.out_length, compute, DEFAULT_ALGORITHM,
-        )  # fmt: skip
+        first_factor = first, data_type, sizes.first_length
+        second_factor = second, data_type, sizes.second_length
+        result = out, data_type, sizes.out_length
+        scaled_product = ctypes.addressof(alpha), *first_factor, *second_factor
+        added_to = ctypes.addressof(beta), *result
+        call = partial(library().cublasGemmEx, self.pointer, *sizes[:5])
+        return partial(call, *scaled_product, *added_to, compute, DEFAULT_ALGORITHM)

@@ -68,7 +68,8 @@ def cluster_launch(
 
     The attribute comes first: the configuration points to it, and it must outlive the call.
     """
-    attribute = LaunchAttribute(CLUSTER_DIMENSION, 0, (c_uint * 16)(cluster, 1, 1))
+    Dimensions = c_uint * 16
+    attribute = LaunchAttribute(CLUSTER_DIMENSION, 0, Dimensions(cluster, 1, 1))
     sizes = (blocks, 1, 1), (threads, 1, 1), shared, 0
     return attribute, LaunchConfig(*sizes, ctypes.pointer(attribute), 1)
 
@@ -77,5 +78,6 @@ def clusters_at_once(kernel: int, blocks: int, threads: int, shared: int, cluste
     """How many clusters of such a launch the GPU runs at once."""
     _, config = cluster_launch(blocks, threads, shared, cluster)
     count = c_int()
-    call("cuOccupancyMaxActiveClusters", ctypes.byref(count), c_void_p(kernel), ctypes.byref(config))
+    arguments = ctypes.byref(count), c_void_p(kernel), ctypes.byref(config)
+    call("cuOccupancyMaxActiveClusters", *arguments)
     return count.value

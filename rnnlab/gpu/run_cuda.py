@@ -46,12 +46,13 @@ class PreparedPlan:
         self.plan = plan
         self.card = card
         self._first = {name: card.buffer(arrays[name].shape, dtype, arrays[name]) for name in renewed}
-        self.buffers = {
-            name: self._buffer(name, dtype, arrays.get(name)) for name in sorted(plan.used | arrays.keys())
-        }
-        self.first_stream = min((operation.stream for operation in plan.operations), default=0)
-        commands = list(self._commands())
-        self.commands = [card.capture(commands, self.first_stream)] if plan.captured else commands
+        names = sorted(plan.used | arrays.keys())
+        self.buffers = {name: self._buffer(name, dtype, arrays.get(name)) for name in names}
+        self.streams = {operation.stream for operation in plan.operations}
+        self.first_stream = min(self.streams, default=0)
+        self.commands = list(self._commands())
+        if plan.captured:
+            self.commands = [card.capture(self.commands, self.first_stream)]
         card.finish()  # buffers are filled in another stream than those of the plan
 
     def issue(self) -> None:
@@ -72,26 +73,31 @@ class PreparedPlan:
         return self.card.buffer(shape, dtype, content)
 
     def _commands(self) -> Iterator[Command]:
+        card = self.card
         for name, first in self._first.items():
-            yield self.card.copy(first, self.buffers[name], self.first_stream)
-        others = sorted({operation.stream for operation in self.plan.operations} - {self.first_stream})
+            yield card.copy(first, self.buffers[name], self.first_stream)
+        others = sorted(self.streams - {self.first_stream})
         yield from self._synchronise([self.first_stream], others)
         marks = {}
         waits = defaultdict(list)
         for earlier, later in events(self.plan):
-            marks.setdefault(earlier, self.card.event())
+            if earlier not in marks:
+                marks[earlier] = card.event()
             waits[later].append(marks[earlier])
         for index, operation in enumerate(self.plan.operations):
+            stream = operation.stream
             for event in waits[index]:
-                yield self.card.wait(event, operation.stream)
-            yield self.card.launch(operation, self.buffers, operation.stream)
+                yield card.wait(event, stream)
+            yield card.launch(operation, self.buffers, stream)
             if index in marks:
-                yield self.card.record(marks[index], operation.stream)
+                yield card.record(marks[index], stream)
         yield from self._synchronise(others, [self.first_stream])
 
     def _synchronise(self, before: list[int], after: list[int]) -> Iterator[Command]:
         """The streams `after` continue when those `before` have come here."""
-        for stream in before if after else ():
+        if not after:
+            return
+        for stream in before:
             event = self.card.event()
             yield self.card.record(event, stream)
             for waiting in after:

@@ -60,8 +60,10 @@ def predict(
         if index > 0:
             _require_finite((x,))
         alone = layer_network(model.network, index)
-        y, last, saved = rung.forward(alone, x, tuple(part[np.newaxis] for part in state))
-        return y, tuple(part[0] for part in last), (alone, saved)
+        state = tuple(part[np.newaxis] for part in state)  # each [1,B,H]
+        y, last, saved = rung.forward(alone, x, state)
+        last = tuple(part[0] for part in last)
+        return y, last, (alone, saved)
 
     y, last, layers = forward_through_layers(model.network, x, state, run)
     return model.readout(y), last, SavedSteps(y, layers)
@@ -77,10 +79,12 @@ def backward_by_layer(
 ) -> Iterator[tuple[str, Arrays]]:
     """(bucket, gradients) when complete, from dprediction [T,B,O]: the readout, then layers from the top."""
     yield "readout", model.readout_gradients(saved.y, dprediction)
+    _, B, _ = dprediction.shape
     dy = dprediction @ model.weight_out  # [T,B,H]
     for index in reversed(range(len(saved.layers))):
         alone, saved_layer = saved.layers[index]
-        dy, _, gradients = rung.backward(alone, saved_layer, dy, alone.zero_state(dy.shape[1]))
+        dlast = alone.zero_state(B)
+        dy, _, gradients = rung.backward(alone, saved_layer, dy, dlast)
         yield bucket_name(index), {_of_layer(name, index): array for name, array in gradients.items()}
 
 
@@ -153,7 +157,8 @@ class Step(NamedTuple):
     @property
     def exposed(self) -> float:
         """Seconds from the end of the backward pass until the last sum was complete."""
-        return max(0.0, max(interval.end for interval in self.sums) - self.backward.end)
+        last_end = max(interval.end for interval in self.sums)
+        return max(0.0, last_end - self.backward.end)
 
 
 class BucketRow(NamedTuple):
@@ -173,15 +178,18 @@ def rows(steps: Sequence[Step]) -> list[BucketRow]:
     for step in steps:
         for interval in step.sums:
             by_name.setdefault(interval.name, []).append((step, interval))
-    return sorted((_row(name, pairs) for name, pairs in by_name.items()), key=lambda row: row.complete)
+    unordered = [_row(name, pairs) for name, pairs in by_name.items()]
+    return sorted(unordered, key=lambda row: row.complete)
 
 
 def table(steps: Sequence[Step]) -> str:
     """Rows as text, with the backward pass below them."""
     lines = ["sum of        bytes    complete      summed      hidden     exposed"]
     for row in rows(steps):
-        lines.append(f"{row.name:9}{row.bytes:10}" + "".join(f"{value:9.2f} ms" for value in row[2:]))
-    duration = MILLISECONDS * statistics.median(step.backward.end - step.backward.start for step in steps)
+        times = [f"{value:9.2f} ms" for value in row[2:]]
+        lines.append(f"{row.name:9}{row.bytes:10}{''.join(times)}")
+    durations = [step.backward.end - step.backward.start for step in steps]
+    duration = MILLISECONDS * statistics.median(durations)
     exposed = MILLISECONDS * statistics.median(step.exposed for step in steps)
     lines.append(
         f"The backward pass takes {duration:.2f} ms; after it, the rank waits {exposed:.2f} ms for sums "
@@ -192,11 +200,15 @@ def table(steps: Sequence[Step]) -> str:
 
 def _row(name: str, pairs: list[tuple[Step, Interval]]) -> BucketRow:
     times = []
-    for step, one in pairs:
+    for step, interval in pairs:
         start = step.backward.start
         end = step.backward.end
-        hidden = max(0.0, min(one.end, end) - one.start)
-        exposed = max(0.0, one.end - max(one.start, end))
-        times.append((one.ready - start, one.end - start, hidden, exposed))
-    medians = [MILLISECONDS * statistics.median(column) for column in zip(*times, strict=True)]
-    return BucketRow(name, pairs[0][1].bytes, *medians)
+        hidden = max(0.0, min(interval.end, end) - interval.start)
+        exposed = max(0.0, interval.end - max(interval.start, end))
+        complete = interval.ready - start
+        summed = interval.end - start
+        times.append((complete, summed, hidden, exposed))
+    columns = zip(*times, strict=True)
+    medians = [MILLISECONDS * statistics.median(column) for column in columns]
+    (_, first_interval) = pairs[0]
+    return BucketRow(name, first_interval.bytes, *medians)

@@ -65,18 +65,19 @@ def begin(settings: RunSettings, start: resume.Point, recipe: Recipe, note: Note
     steps = settings.steps
     if path is None:
         return start
-    if settings.resume != Path(path).exists():
-        finding, remedy = (
-            ("there is no checkpoint", "leave --resume out to begin a run that writes it")
-            if settings.resume
-            else ("there is a checkpoint already", "--resume continues from it; delete it to begin anew")
+    exists = Path(path).exists()
+    if settings.resume and not exists:
+        raise ValueError(f"{path}: there is no checkpoint; leave --resume out to begin a run that writes it")
+    if exists and not settings.resume:
+        raise ValueError(
+            f"{path}: there is a checkpoint already; --resume continues from it; delete it to begin anew"
         )
-        raise ValueError(f"{path}: {finding}; {remedy}")
     if not settings.resume:
         save(settings, start, recipe, settings.shares)  # a disk that is full is noticed before the work
         return start
     point = resume.begin(path, start, recipe, steps)
-    change = _describe_change(_circumstances_of(path, settings), circumstances(settings.shares))
+    before = _circumstances_of(path, settings)
+    change = _describe_change(before, circumstances(settings.shares))
     note(f"resumed at step {point.step} of {steps}, from {path}; {change}")
     return point
 
@@ -92,21 +93,28 @@ def shares_for(settings: RunSettings, ranks: int) -> tuple[int, ...]:
 
 def run_properties(settings: RunSettings, start: resume.Point, recipe: Recipe) -> dict[str, str]:
     """What must be equal on all ranks, as text: versions, settings, sizes, and the task's data."""
-    shapes = {f"the shape of {name}": str(p.shape) for name, p in start.model.parameters.items()}
-    versions = {"rnnlab": rnnlab.__version__, "NumPy": np.__version__, "Python": platform.python_version()}
-    return (
-        {f"the version of {package}": version for package, version in versions.items()}
-        | {name: str(value) for name, value in vars(settings).items() if name != "checkpoint"}
-        | resume.identity(start, recipe)
-        | shapes
-    )
+    properties = {
+        "the version of rnnlab": rnnlab.__version__,
+        "the version of NumPy": np.__version__,
+        "the version of Python": platform.python_version(),
+    }
+    properties |= {name: str(value) for name, value in vars(settings).items() if name != "checkpoint"}
+    properties |= resume.identity(start, recipe)
+    for name, array in start.model.parameters.items():
+        properties[f"the shape of {name}"] = str(array.shape)
+    return properties
 
 
 def _circumstances_of(path: str, settings: RunSettings) -> Circumstances:
     """Those of the run that wrote a checkpoint: one process without ranks has written none of them."""
     stored = checkpoint.load(path)
-    now = circumstances((settings.batch,) if "ranks" not in stored else ()) | {"threads": 0}
-    return {name: type(value)(stored.get(name, value)) for name, value in now.items()}
+    shares = () if "ranks" in stored else (settings.batch,)
+    now = circumstances(shares) | {"threads": 0}
+    before = {}
+    for name, value in now.items():
+        kind = type(value)
+        before[name] = kind(stored.get(name, value))
+    return before
 
 
 def _describe_change(before: Circumstances, now: Circumstances) -> str:
@@ -114,9 +122,10 @@ def _describe_change(before: Circumstances, now: Circumstances) -> str:
     changed = [name for name in now if before[name] != now[name]]
     if not changed:
         return f"{_describe(now)} as before: the run is, bit for bit, the one that was never stopped"
-    change = f"{_describe(now, changed[0])} instead of {_describe(before, changed[0])}"
+    name = changed[0]
     return (
-        f"{change}: the sequences are the same, sums are added in another order, so that last bits can differ"
+        f"{_describe(now, name)} instead of {_describe(before, name)}: the sequences are the same, "
+        "sums are added in another order, so that last bits can differ"
     )
 
 
@@ -124,25 +133,29 @@ def _describe(circumstances: Circumstances, name: str = "shares") -> str:
     value = circumstances[name]
     if not value:
         return f"{name} that are not recorded"
-    ranks = str(value).count("+") + 1
-    texts = {
-        "shares": f"{ranks} rank{'s' if ranks > 1 else ''} with {{}} sequences",
-        "threads": "{} threads each",
-    }
-    return texts.get(name, "{}").format(value)
+    if name == "shares":
+        ranks = str(value).count("+") + 1
+        noun = "ranks" if ranks > 1 else "rank"
+        return f"{ranks} {noun} with {value} sequences"
+    if name == "threads":
+        return f"{value} threads each"
+    return str(value)
 
 
 def _outcome(run: TrainingRun) -> dict[str, Any]:
     """Result of a run, as plain data."""
     task = run.recipe.task
-    history = run.point.history
+    team = run.team
+    point = run.point
+    held_out = evaluate(point.model, task, run.recipe.rung) if team.rank == 0 else None
+    overlap_table = overlap.table(team.timed_steps) if team.timed_steps else ""
     return {
-        "ranks": len(run.team.shares),
+        "ranks": len(team.shares),
         "threads": threads_of_products(),
-        "steps": run.point.step,
-        "losses": history.losses,
-        "held_out": evaluate(run.point.model, task, run.recipe.rung) if run.team.rank == 0 else None,
+        "steps": point.step,
+        "losses": point.history.losses,
+        "held_out": held_out,
         "baseline": task.baseline.value,
         "baseline_is": task.baseline.what,
-        "overlap": overlap.table(run.team.timed_steps) if run.team.timed_steps else "",
+        "overlap": overlap_table,
     }

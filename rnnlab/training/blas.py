@@ -21,7 +21,9 @@ LARGE_PRODUCT = 1e7  # FLOP of a step's product from which a second thread gains
 def suitable_threads(model: Model, batch: int, rung: Any) -> Iterator[None]:
     """One thread of BLAS while a NumPy rung multiplies small matrices; else all that it may use."""
     network = model.network
-    flops = 2 * batch * network.gates * network.hidden_size * max(network.hidden_size, network.input_size)
+    rows = network.gates * network.hidden_size
+    columns = max(network.hidden_size, network.input_size)
+    flops = 2 * batch * rows * columns
     properties = getattr(rung, "PROPERTIES", None) or getattr(rung, "properties", None)
     is_numpy = properties is not None and properties.package is None and properties.needs == "cpu"
     if not is_numpy or flops >= LARGE_PRODUCT:

@@ -37,17 +37,19 @@ def save(path: str | os.PathLike, arrays: dict[str, np.ndarray]) -> None:
         _replace(Path(path), _packed(arrays))
     except OSError as error:
         remedy = REMEDY.get(error.errno, "choose another place")
-        message = f"the checkpoint {path} could not be written ({error.strerror}); {remedy}. "
-        raise OSError(
-            error.errno, message + "An earlier checkpoint, if there was one, is unchanged"
-        ) from error
+        message = (
+            f"the checkpoint {path} could not be written ({error.strerror}); {remedy}. "
+            "An earlier checkpoint, if there was one, is unchanged"
+        )
+        raise OSError(error.errno, message) from error
 
 
 def load(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """The arrays that `save` wrote, weights [G*H,I] and others.  Raises ValueError if a byte has changed."""
-    if Path(path).exists() and not Path(path).is_file():  # reading a device or a pipe may never end
+    file = Path(path)
+    if file.exists() and not file.is_file():  # reading a device or a pipe may never end
         raise ValueError(f"the checkpoint {path} is a directory, a device or a pipe: choose a file")
-    head, _, body = Path(path).read_bytes().partition(b"\n")
+    head, _, body = file.read_bytes().partition(b"\n")
     if not head.startswith(MAGIC[:-2]):
         raise ValueError(f"{path} is not a checkpoint of rnnlab: choose another file, or delete this one")
     if head != MAGIC + _digest(body):
@@ -74,9 +76,10 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _packed(arrays: dict[str, np.ndarray]) -> bytes:
-    body = io.BytesIO()
-    np.savez(body, **arrays)
-    return MAGIC + _digest(body.getvalue()) + b"\n" + body.getvalue()
+    archive = io.BytesIO()
+    np.savez(archive, **arrays)
+    body = archive.getvalue()
+    return MAGIC + _digest(body) + b"\n" + body
 
 
 def _digest(body: bytes) -> bytes:

@@ -30,12 +30,15 @@ class History:
         """The finding of `picture`, in one sentence."""
         if not self.losses:
             return "No step was trained."
+        steps = len(self.losses)
         first = self.losses[0]
         last = float(np.mean(self.losses[-WINDOW:]))
+        shortest = min(self.norms)
+        longest = max(self.norms)
         return (
-            f"In {len(self.losses)} steps the training loss went from {first:.3g} to {last:.3g}; "
+            f"In {steps} steps the training loss went from {first:.3g} to {last:.3g}; "
             f"to beat on held-out data is {self.baseline:.3g}, {self.baseline_is}. "
-            f"The gradient's length lay between {min(self.norms):.2g} and {max(self.norms):.2g}."
+            f"The gradient's length lay between {shortest:.2g} and {longest:.2g}."
         )
 
 
@@ -43,4 +46,6 @@ def running_mean(losses: list[float]) -> tuple[np.ndarray, np.ndarray]:
     """(steps [n], means [n]) over the WINDOW steps that end at each step; empty where there are fewer."""
     if len(losses) < WINDOW:
         return np.array([]), np.array([])
-    return np.arange(WINDOW - 1, len(losses)), np.convolve(losses, np.full(WINDOW, 1 / WINDOW), "valid")
+    steps = np.arange(WINDOW - 1, len(losses))
+    weights = np.full(WINDOW, 1 / WINDOW)
+    return steps, np.convolve(losses, weights, "valid")

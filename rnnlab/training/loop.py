@@ -92,14 +92,16 @@ class Recipe:
 
     def minibatch(self, step: int) -> Batch:
         """The minibatch of a step, x [T,B,I]: it depends on the seed and the step alone."""
-        return self.task.batch(np.random.default_rng([self.seed, step]), self.batch)
+        rng = np.random.default_rng([self.seed, step])
+        return self.task.batch(rng, self.batch)
 
     def start(self, model: Model) -> resume.Point:
         """The run before its first step.  Raises ValueError if the model does not fit the task."""
         _check_fits(model, self.task)
-        history = History(self.task.baseline.value, self.task.baseline.what)
-        origin = resume.digest(model.parameters.values())
-        return resume.Point(0, model, self.optimiser.start(model.parameters), history, origin)
+        parameters = model.parameters
+        history = History(*self.task.baseline)
+        origin = resume.digest(parameters.values())
+        return resume.Point(0, model, self.optimiser.start(parameters), history, origin)
 
 
 def loss_and_gradients(
@@ -132,8 +134,10 @@ def pieces(batch: Batch, chunk: int | None) -> Iterator[tuple[Batch, float]]:
     size = chunk or T
     weight = batch.weight.sum()
     for start in range(0, T, size):
-        piece = Batch(*(array[start : start + size] for array in batch))
-        yield piece, float(piece.weight.sum() / weight)
+        steps = slice(start, start + size)
+        piece = Batch(*(array[steps] for array in batch))
+        share = float(piece.weight.sum() / weight)
+        yield piece, share
 
 
 def is_finite(state: State | None) -> bool:
@@ -161,9 +165,11 @@ def _train(
         while point.step < steps:
             point = take_step(point, recipe)
             watch(point.step, point.model)
-            if checkpoint is not None and (point.step % every == 0 or point.step == steps):
+            is_due = point.step % every == 0 or point.step == steps
+            if is_due and checkpoint is not None:
                 resume.save(checkpoint, point, recipe)
-            bar.set_postfix(loss=f"{point.history.losses[-1]:.3g}", refresh=False)
+            loss = point.history.losses[-1]
+            bar.set_postfix(loss=f"{loss:.3g}", refresh=False)
             bar.update()
     return point.model, point.history
 
@@ -176,6 +182,7 @@ def take_step(
     compute: what takes the place of `loss_and_gradients`.  Raises FloatingPointError, with a remedy, for a
     loss, a gradient or an update that is not finite.
     """
+    history = point.history
     batch = recipe.minibatch(point.step)
     # no warning of overflow: what is not finite is refused below, with the step and the remedy
     with np.errstate(over="ignore", invalid="ignore"):
@@ -188,28 +195,30 @@ def take_step(
             model = point.model.with_parameters(moved)  # ValueError if one is not finite
         except (FloatingPointError, ValueError) as error:
             raise FloatingPointError(_remedy(point, recipe, str(error))) from error
-    point.history.losses.append(loss)
-    point.history.norms.append(norm)
-    return resume.Point(point.step + 1, model, state, point.history, point.origin)
+    history.losses.append(loss)
+    history.norms.append(norm)
+    return resume.Point(point.step + 1, model, state, history, point.origin)
 
 
 def _remedy(point: resume.Point, recipe: Recipe, finding: str) -> str:
+    learning_rate = recipe.optimiser.learning_rate
     clip = "clip the gradient (clip=1.0)" if recipe.clip is None else f"clip it shorter than {recipe.clip}"
     return (
         f"step {point.step}: {finding}. Training cannot continue from there: "
-        f"lower the learning rate (now {recipe.optimiser.learning_rate}), or {clip}"
+        f"lower the learning rate (now {learning_rate}), or {clip}"
     )
 
 
 def _check_fits(model: Model, task: Task) -> None:
-    for name, has in (("input_size", model.network.input_size), ("output_size", model.output_size)):
-        if has != getattr(task, name):
-            raise ValueError(
-                f"the model's {name} is {has}, but the task {task.name} has {getattr(task, name)}"
-            )
-    dtype = task.held_out.x.dtype
-    if model.network.dtype != dtype:
+    sizes = {"input_size": model.network.input_size, "output_size": model.output_size}
+    for name, size in sizes.items():
+        expected = getattr(task, name)
+        if size != expected:
+            raise ValueError(f"the model's {name} is {size}, but the task {task.name} has {expected}")
+    dtype = model.network.dtype
+    expected = str(task.held_out.x.dtype)
+    if dtype != expected:
         raise ValueError(
-            f"the model computes in {model.network.dtype}, but the task {task.name} has {dtype} arrays: "
-            f"create the model with dtype={str(dtype)!r}"
+            f"the model computes in {dtype}, but the task {task.name} has {expected} arrays: "
+            f"create the model with dtype={expected!r}"
         )

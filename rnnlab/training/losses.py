@@ -15,7 +15,10 @@ def mse(prediction: np.ndarray, target: np.ndarray, weight: np.ndarray | None = 
     _same_shape(prediction, target, prediction.shape)
     share = _share(prediction, weight) / prediction.shape[-1]  # [T,1,1]
     error = prediction - target
-    return float((share * error.astype(np.float64) ** 2).sum()), (2 * share * error).astype(prediction.dtype)
+    squares = error.astype(np.float64) ** 2
+    loss = float((share * squares).sum())
+    dprediction = 2 * share * error
+    return loss, dprediction.astype(prediction.dtype)
 
 
 def cross_entropy(prediction: np.ndarray, target: np.ndarray, weight: np.ndarray | None = None) -> Loss:
@@ -28,27 +31,32 @@ def cross_entropy(prediction: np.ndarray, target: np.ndarray, weight: np.ndarray
     share = _share(prediction, weight)
     right = target[..., np.newaxis]
     log_probability = log_softmax(prediction.astype(np.float64))
+    log_likelihood = np.take_along_axis(log_probability, right, -1)  # [T,B,1]
+    loss = -float((share * log_likelihood).sum())
     dprediction = np.exp(log_probability)
-    np.put_along_axis(dprediction, right, np.take_along_axis(dprediction, right, -1) - 1, -1)
-    loss = -float((share * np.take_along_axis(log_probability, right, -1)).sum())
+    likelihood = np.take_along_axis(dprediction, right, -1)
+    np.put_along_axis(dprediction, right, likelihood - 1, -1)
     return loss, (share * dprediction).astype(prediction.dtype)
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
     """Logarithms of the probabilities [T,B,O] from logits [T,B,O] (or more axes), without overflow."""
     shifted = logits - logits.max(-1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+    total = np.exp(shifted).sum(-1, keepdims=True)
+    return shifted - np.log(total)
 
 
 def _share(prediction: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     """Share of one step of one sequence in the mean [T,1,1]; over steps and sequences they add up to 1."""
-    T, B = prediction.shape[:2]
+    T, B, _ = prediction.shape
     weight = np.ones(T) if weight is None else np.asarray(weight, dtype=np.float64)
     if weight.shape != (T,):
         raise ValueError(f"weight has shape {weight.shape}, expected ({T},): one number per step")
-    if not weight.sum() > 0 or weight.min() < 0:
+    total = weight.sum()
+    if not total > 0 or weight.min() < 0:
         raise ValueError("weight must not be negative, and at least one step must count")
-    return (weight / weight.sum() / B)[:, np.newaxis, np.newaxis]
+    share = weight / total / B
+    return share[:, np.newaxis, np.newaxis]
 
 
 def _same_shape(prediction: np.ndarray, target: np.ndarray, expected: tuple) -> None:
@@ -62,7 +70,9 @@ def _same_shape(prediction: np.ndarray, target: np.ndarray, expected: tuple) -> 
 def _check_classes(target: np.ndarray, classes: int) -> None:
     if target.dtype.kind not in "iu":
         raise ValueError(f"target has dtype {target.dtype}, expected integers: the number of the right class")
-    if target.size and not (target.min() >= 0 and target.max() < classes):
-        raise ValueError(
-            f"target holds classes {target.min()} to {target.max()}, expected 0 to {classes - 1}"
-        )
+    if not target.size:
+        return
+    first = target.min()
+    last = target.max()
+    if first < 0 or last >= classes:
+        raise ValueError(f"target holds classes {first} to {last}, expected 0 to {classes - 1}")

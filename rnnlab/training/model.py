@@ -35,7 +35,8 @@ class Model:
 
     def __post_init__(self):
         O = np.size(self.bias_out)
-        for name, shape in zip(READOUT, ((O, self.network.hidden_size), (O,)), strict=True):
+        expected = {"weight_out": (O, self.network.hidden_size), "bias_out": (O,)}
+        for name, shape in expected.items():
             array = getattr(self, name)
             if np.shape(array) != shape:
                 raise ValueError(f"{name} has shape {np.shape(array)}, expected {shape}")
@@ -49,8 +50,9 @@ class Model:
         network = Network.create(cell, input_size, hidden_size, seed=seed, **options)
         bound = hidden_size**-0.5  # as torch.nn.Linear begins
         rng = np.random.default_rng([seed, 1])
-        weight = rng.uniform(-bound, bound, (output_size, hidden_size)).astype(network.dtype)
-        return cls(network, weight, np.zeros(output_size, dtype=network.dtype))
+        weight = rng.uniform(-bound, bound, (output_size, hidden_size))
+        bias = np.zeros(output_size, dtype=network.dtype)
+        return cls(network, weight.astype(network.dtype), bias)
 
     @property
     def output_size(self) -> int:
@@ -64,7 +66,8 @@ class Model:
     def with_parameters(self, parameters: Arrays) -> "Model":
         """The same model with these parameters, weight_out [O,H] among them, in place of its own."""
         of_network = {name: array for name, array in parameters.items() if name not in READOUT}
-        return Model(self.network.with_parameters(of_network), *(parameters[name] for name in READOUT))
+        network = self.network.with_parameters(of_network)
+        return Model(network, parameters["weight_out"], parameters["bias_out"])
 
     def predict(
         self, x: np.ndarray, state: State | None = None, rung: Any = one_big_gemm
@@ -81,16 +84,21 @@ class Model:
 
     def gradients(self, saved: SavedPass, dprediction: np.ndarray, rung: Any = one_big_gemm) -> Arrays:
         """Gradient of every parameter from dprediction [T,B,O]; nothing flows in from after the last step."""
-        dlast = self.network.zero_state(saved.y.shape[1])
-        _, _, gradients = rung.backward(self.network, saved.network, dprediction @ self.weight_out, dlast)
+        _, B, _ = saved.y.shape
+        dlast = self.network.zero_state(B)
+        dy = dprediction @ self.weight_out  # [T,B,H]
+        _, _, gradients = rung.backward(self.network, saved.network, dy, dlast)
         return gradients | self.readout_gradients(saved.y, dprediction)
 
     def readout_gradients(self, y: np.ndarray, dprediction: np.ndarray) -> Arrays:
         """Gradients of weight_out [O,H] and bias_out [O], from y [T,B,H] and dprediction [T,B,O]."""
         rows = dprediction.reshape(-1, self.output_size)  # [T·B,O]
-        return {"weight_out": rows.T @ y.reshape(len(rows), -1), "bias_out": rows.sum(0)}
+        dweight = rows.T @ y.reshape(len(rows), -1)
+        return {"weight_out": dweight, "bias_out": rows.sum(0)}
 
 
 def evaluate(model: Model, task: Task, rung: Any = one_big_gemm) -> float:
     """The model's loss on the task's held-out sequences, to be compared with `task.baseline.value`."""
-    return task.error(model.predict(task.held_out.x, rung=rung)[0], task.held_out)
+    batch = task.held_out
+    prediction, _, _ = model.predict(batch.x, rung=rung)
+    return task.error(prediction, batch)

@@ -30,9 +30,13 @@ class SGD:
 
     def update(self, parameters: Arrays, gradients: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
         """(parameters, state) after a step, in the parameters' shapes, weights [G*H,I] and all others."""
-        velocity = {n: self.momentum * state[f"velocity.{n}"] + gradients[n] for n in parameters}
-        moved = {n: array - self.learning_rate * velocity[n] for n, array in parameters.items()}
-        return moved, {f"velocity.{n}": array for n, array in velocity.items()}
+        moved = {}
+        new = {}
+        for name, array in parameters.items():
+            velocity = self.momentum * state[f"velocity.{name}"] + gradients[name]
+            moved[name] = array - self.learning_rate * velocity
+            new[f"velocity.{name}"] = velocity
+        return moved, new
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,8 @@ class Adam:
             mean = self.beta1 * state[f"mean.{name}"] + (1 - self.beta1) * gradient
             square = self.beta2 * state[f"square.{name}"] + (1 - self.beta2) * gradient**2
             moved[name] = parameters[name] - self._step(mean, square, int(count))
-            new |= {f"mean.{name}": mean, f"square.{name}": square}
+            new[f"mean.{name}"] = mean
+            new[f"square.{name}"] = square
         return moved, new
 
     def _step(self, mean: np.ndarray, square: np.ndarray, count: int) -> np.ndarray:
@@ -88,7 +93,9 @@ def clip_by_global_norm(gradients: Arrays, limit: float | None) -> tuple[Arrays,
     norm = global_norm(gradients)
     if limit is None or norm <= limit:
         return gradients, norm
-    return {name: array * array.dtype.type(limit / norm) for name, array in gradients.items()}, norm
+    factor = limit / norm
+    clipped = {name: array * array.dtype.type(factor) for name, array in gradients.items()}
+    return clipped, norm
 
 
 def clip_limit(clip: float | None) -> float | None:
@@ -108,12 +115,17 @@ def global_norm(gradients: Arrays) -> float:
 
     Raises FloatingPointError, with their names, if some are not finite.
     """
-    # float64: squares of float32 numbers overflow from 1.8e19 on
-    squares = {name: float((array.astype(np.float64) ** 2).sum()) for name, array in gradients.items()}
-    broken = [name for name, square in squares.items() if not np.isfinite(square)]
+    squares = []
+    broken = []
+    for name, array in gradients.items():
+        # float64: squares of float32 numbers overflow from 1.8e19 on
+        square = float((array.astype(np.float64) ** 2).sum())
+        squares.append(square)
+        if not np.isfinite(square):
+            broken.append(name)
     if broken:
         raise FloatingPointError(f"the gradient of {', '.join(broken)} is not finite")
-    return float(np.sqrt(sum(squares.values())))
+    return float(np.sqrt(sum(squares)))
 
 
 def _convert_numbers(optimiser: SGD | Adam) -> None:
@@ -133,4 +145,5 @@ def _fraction(name: str, value: float) -> None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    is_bool = isinstance(value, bool)  # which Python counts among the whole numbers
+    return isinstance(value, int | float | np.integer | np.floating) and not is_bool

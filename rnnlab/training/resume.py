@@ -38,11 +38,13 @@ def begin(path: str, start: Point, recipe: Any, steps: int) -> Point:
         save(path, start, recipe)
         return start
     arrays = checkpoint.load(path)
-    wanted = identity(dataclasses.replace(start, step=int(arrays["step"])), recipe)
-    _check_same_run(path, json.loads(str(arrays["identity"])), wanted)
-    if arrays["step"] > steps:
+    step = int(arrays["step"])
+    stored = json.loads(str(arrays["identity"]))
+    wanted = identity(dataclasses.replace(start, step=step), recipe)
+    _check_same_run(path, stored, wanted)
+    if step > steps:
         raise ValueError(
-            f"the checkpoint {path} stands at step {arrays['step']}, beyond the {steps} steps requested: "
+            f"the checkpoint {path} stands at step {step}, beyond the {steps} steps requested: "
             "request more steps, or delete it to start anew"
         )
     return _restored(start, arrays)
@@ -52,10 +54,15 @@ def save(path: str, point: Point, recipe: Any, **fields: int | str) -> None:
     """Write the point as a checkpoint, with all that says which run it belongs to, and further fields."""
     arrays = {f"parameter.{name}": array for name, array in point.model.parameters.items()}
     arrays |= {f"optimiser.{name}": array for name, array in point.optimiser_state.items()}
-    arrays |= {"losses": np.array(point.history.losses), "norms": np.array(point.history.norms)}
-    arrays |= {name: np.array(value) for name, value in fields.items()}
-    text = json.dumps(identity(point, recipe))
-    checkpoint.save(path, arrays | {"step": np.array(point.step), "identity": np.array(text)})
+    values = {
+        "losses": point.history.losses,
+        "norms": point.history.norms,
+        **fields,
+        "step": point.step,
+        "identity": json.dumps(identity(point, recipe)),
+    }
+    arrays |= {name: np.array(value) for name, value in values.items()}
+    checkpoint.save(path, arrays)
 
 
 def digest(arrays: Iterable[np.ndarray]) -> str:
@@ -73,12 +80,14 @@ def identity(point: Point, recipe: Any) -> dict[str, str]:
     """
     model = point.model
     first = recipe.minibatch(0)
-    guess = np.random.default_rng(0).standard_normal((*first.x.shape[:2], model.output_size), np.float32)
-    loss, _ = recipe.task.loss(guess, *first[1:])
+    T, B, _ = first.x.shape
+    rng = np.random.default_rng(0)
+    guess = rng.standard_normal((T, B, model.output_size), np.float32)
+    loss, _ = recipe.task.loss(guess, first.target, first.weight)
     sizes = {name: str(getattr(model.network, name)) for name in SIZES}
     settings = {name: str(getattr(recipe, name)) for name in SETTINGS}
-    # the rung's own name: its module may move to another folder
-    rung = getattr(recipe.rung, "__name__", type(recipe.rung).__name__).rpartition(".")[2]
+    rung = getattr(recipe.rung, "__name__", type(recipe.rung).__name__)
+    rung = rung.rpartition(".")[2]  # the rung's own name: its module may move to another folder
     others = {
         "output_size": str(model.output_size),
         "task": recipe.task.name,
@@ -92,19 +101,21 @@ def identity(point: Point, recipe: Any) -> dict[str, str]:
 
 def _check_same_run(path: str, stored: dict[str, str], wanted: dict[str, str]) -> None:
     for name, value in wanted.items():
-        if stored.get(name) != value:
+        recorded = stored.get(name, "not recorded")
+        if recorded != value:
             verb = "are" if name.endswith("s") else "is"
-            difference = f"its {name} {verb} {stored.get(name, 'not recorded')}, this one's {value}"
+            difference = f"its {name} {verb} {recorded}, this one's {value}"
             remedy = "request the same run again, or choose another file"
             raise ValueError(f"the checkpoint {path} is of another run: {difference}; {remedy}")
 
 
 def _restored(start: Point, arrays: Arrays) -> Point:
     def part(prefix):
-        return {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+        names = [name for name in arrays if name.startswith(prefix)]
+        return {name.removeprefix(prefix): arrays[name] for name in names}
 
-    history = dataclasses.replace(
-        start.history, losses=arrays["losses"].tolist(), norms=arrays["norms"].tolist()
-    )
+    losses = arrays["losses"].tolist()
+    norms = arrays["norms"].tolist()
+    history = dataclasses.replace(start.history, losses=losses, norms=norms)
     model = start.model.with_parameters(part("parameter."))
     return Point(int(arrays["step"]), model, part("optimiser."), history, start.origin)

@@ -65,7 +65,8 @@ class Task:
     @cached_property
     def baseline(self) -> Baseline:
         """What is to be beaten on `held_out`."""
-        return Baseline(self.error(self.guess(self.held_out), self.held_out), self.guess_is)
+        guess = self.guess(self.held_out)
+        return Baseline(self.error(guess, self.held_out), self.guess_is)
 
     def error(self, prediction: np.ndarray, batch: Batch) -> float:
         """The loss of a prediction [T,B,O], as a number."""
@@ -73,19 +74,21 @@ class Task:
 
     def picture(self, prediction: np.ndarray, batch: Batch) -> "Figure":
         """Prediction [T,B,O] beside target; its finding in words is `alt(prediction, batch)`."""
-        expected = (*batch.x.shape[:2], self.output_size)
+        T, B, _ = batch.x.shape
+        expected = (T, B, self.output_size)
         if prediction.shape != expected:
             raise ValueError(f"prediction has shape {prediction.shape}, expected {expected} for this batch")
         return self.paint(prediction, batch)
 
     def alt(self, prediction: np.ndarray, batch: Batch) -> str:
         """The finding of `picture` on a prediction [T,B,O], in one sentence for those who hear the page."""
-        got = self.error(prediction, batch)
-        guess = self.error(self.guess(batch), batch)
-        verdict = "better" if got < guess else "no better"
+        _, B, _ = batch.x.shape
+        loss = self.error(prediction, batch)
+        baseline = self.error(self.guess(batch), batch)
+        verdict = "better" if loss < baseline else "no better"
         return (
-            f"{self.question} Over {batch.x.shape[1]} sequences the network's loss is {got:.3g}{self.unit}, "
-            f"{verdict} than the baseline on the same sequences, {guess:.3g}{self.unit}: {self.guess_is}."
+            f"{self.question} Over {B} sequences the network's loss is {loss:.3g}{self.unit}, "
+            f"{verdict} than the baseline on the same sequences, {baseline:.3g}{self.unit}: {self.guess_is}."
         )
 
 
@@ -106,8 +109,10 @@ def drawn(picture: str, *arguments: object, **options: object) -> "Figure":
 
 def whole(name: str, value: int, at_least: int, at_most: int | None = None) -> None:
     """Raises ValueError if the value is not a whole number within the bounds."""
-    right = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not right or value < at_least or (at_most is not None and value > at_most):
+    is_bool = isinstance(value, bool)  # which Python counts among the whole numbers
+    is_whole = isinstance(value, int | np.integer) and not is_bool
+    is_too_large = is_whole and at_most is not None and value > at_most
+    if not is_whole or value < at_least or is_too_large:
         bounds = f"at least {at_least}" if at_most is None else f"from {at_least} to {at_most}"
         raise ValueError(f"{name} is {value!r}, expected a whole number {bounds}")
 
@@ -115,4 +120,5 @@ def whole(name: str, value: int, at_least: int, at_most: int | None = None) -> N
 def chosen(name: str, value: str, options: Iterable[str]) -> None:
     """Raises ValueError if the value is not one of the options."""
     if value not in options:
-        raise ValueError(f"{name} is {value!r}, expected one of {', '.join(map(repr, options))}")
+        names = ", ".join(map(repr, options))
+        raise ValueError(f"{name} is {value!r}, expected one of {names}")
