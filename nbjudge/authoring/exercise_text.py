@@ -20,6 +20,7 @@ alike, wherever its old lines stand. The title names the numbers; the student's 
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -67,39 +68,52 @@ class ExerciseText(NamedTuple):
 
 def read_exercise(text: str, where: str, name: str) -> ExerciseText:
     """The parts of an exercise's text. Raises SourceError where one is missing or wrong."""
-    cells = parse(text, where)
-    by_kind = lambda kind: [cell for cell in cells if cell.kind == kind]
-    if len(by_kind("properties")) != 1 or len(by_kind("hint")) != HINTS:
+    by_kind = defaultdict(list)
+    shown = []
+    for cell in parse(text, where):
+        by_kind[cell.kind].append(cell)
+        if cell.kind in ("markdown", "code"):
+            shown.append(cell)
+    properties = by_kind["properties"]
+    references = by_kind["reference"]
+    if len(properties) != 1 or len(by_kind["hint"]) != HINTS:
         raise SourceError(f"{where}:1: an exercise has one [properties] cell and {HINTS} [hint] cells")
-    if len(by_kind("reference")) > 1:
-        raise by_kind("reference")[1].error(-1, "a second [reference]; an exercise has at most one")
-    reference = next((cell.text for cell in by_kind("reference")), None)
+    if len(references) > 1:
+        raise references[1].error(-1, "a second [reference]; an exercise has at most one")
+    variants = []
+    for cell in by_kind["variant"]:
+        variants += _variants(cell)
     return ExerciseText(
         name,
-        [cell for cell in cells if cell.kind in ("markdown", "code")],
-        **_properties(by_kind("properties")[0]),
-        hints=tuple(_paragraphs(cell.text) for cell in by_kind("hint")),
-        mistakes=tuple(map(_mistake, by_kind("mistake"))),
-        right=tuple(f"{cell.text}\n" for cell in by_kind("right")),
-        reference=reference and f"{reference}\n",
-        variants=tuple(variant for cell in by_kind("variant") for variant in _variants(cell)),
+        shown,
+        **_properties(properties[0]),
+        hints=tuple(_paragraphs(cell.text) for cell in by_kind["hint"]),
+        mistakes=tuple(map(_mistake, by_kind["mistake"])),
+        right=tuple(map(_program, by_kind["right"])),
+        reference=_program(references[0]) if references else None,
+        variants=tuple(variants),
     )
+
+
+def _program(cell: SourceCell) -> str:
+    """The text of a cell as a file has it."""
+    return f"{cell.text}\n"
 
 
 def varied(exercise: ExerciseText, variant: Variant) -> ExerciseText:
     """The exercise with a variant's numbers. Raises SourceError where an edit finds nothing to change."""
-
+    _check_variant(exercise, variant)
     new = dict(variant.edits)
     longest_first = sorted(new, key=len, reverse=True)
     olds = re.compile("|".join(map(re.escape, longest_first)))  # all edits at once, so that two may swap
     edited = lambda text: olds.sub(lambda match: new[match[0]], text)
-    _check_variant(exercise, variant)
     arguments = ", ".join(f"{name}={value!r}" for name, value in variant.numbers.items())
     call = f"check({exercise.name})"
     call_with_numbers = f"check({exercise.name}, {arguments})"
-    shown = [
-        replace(cell, text=edited(cell.text).replace(call, call_with_numbers)) for cell in exercise.cells
-    ]
+    shown = []
+    for cell in exercise.cells:
+        text = edited(cell.text).replace(call, call_with_numbers)
+        shown.append(replace(cell, text=text))
     return exercise._replace(
         cells=shown,
         hints=tuple(map(edited, exercise.hints)),
@@ -115,7 +129,9 @@ def with_numbers(exercise: ExerciseText, numbers: Numbers) -> ExerciseText:
     """The exercise with these numbers, those of one of its variants; without any, the exercise itself."""
     if not numbers:
         return exercise
-    return varied(exercise, next(v for v in exercise.variants if v.numbers == dict(numbers)))
+    wanted = dict(numbers)
+    variant = next(variant for variant in exercise.variants if variant.numbers == wanted)
+    return varied(exercise, variant)
 
 
 def _check_variant(exercise: ExerciseText, variant: Variant) -> None:
@@ -134,14 +150,17 @@ def _check_variant(exercise: ExerciseText, variant: Variant) -> None:
 def _properties(cell: SourceCell) -> dict[str, int]:
     """The numbers of a [properties] cell: a line `points: 4` for each of PROPERTIES."""
     properties = dict(re.findall(r"^(\w+): (\d+)$", cell.text, re.M))
-    if tuple(properties) != PROPERTIES or len(cell.text.split("\n")) != len(PROPERTIES):
-        raise cell.error(0, f"expected the lines {', '.join(f'{name}: NUMBER' for name in PROPERTIES)}")
+    lines = cell.text.split("\n")
+    if tuple(properties) != PROPERTIES or len(lines) != len(PROPERTIES):
+        expected = ", ".join(f"{name}: NUMBER" for name in PROPERTIES)
+        raise cell.error(0, f"expected the lines {expected}")
     return {name: int(number) for name, number in properties.items()}
 
 
 def _paragraphs(text: str) -> str:
     """The hint with the lines of each paragraph joined."""
-    return "\n\n".join(" ".join(part.split("\n")) for part in re.split(r"\n\s*\n", text))
+    paragraphs = re.split(r"\n\s*\n", text)
+    return "\n\n".join(" ".join(paragraph.split("\n")) for paragraph in paragraphs)
 
 
 def _mistake(cell: SourceCell) -> tuple[str, str, str]:
@@ -157,20 +176,26 @@ def _variants(cell: SourceCell) -> list[Variant]:
     match = RANGE.fullmatch(cell.title)
     if match is None:
         return [_variant(cell)]
-    name = match[1]
+    name, first, last, step = match.groups(default="1")
     pairs = edits(cell)
     place = re.compile(rf"\{{(?:(\d+)\*)?{name}([+-]\d+)?\}}")
-    numbers = range(int(match[2]), int(match[3]) + 1, int(match[4] or 1))
-    if not (numbers and any(place.search(new) for _, new in pairs)):
+    numbers = range(int(first), int(last) + 1, int(step))
+    if not numbers or not any(place.search(new) for _, new in pairs):
         raise cell.error(-1, f"a range has numbers in rising order, and an edit says {{{name}}}")
 
     def at(number, text):
-        return place.sub(lambda term: str(int(term[1] or 1) * number + int(term[2] or 0)), text)
+        def term(part):
+            factor = int(part[1] or 1)
+            offset = int(part[2] or 0)
+            return str(factor * number + offset)
 
-    return [
-        Variant({name: number}, tuple((old, at(number, new)) for old, new in pairs), cell)
-        for number in numbers
-    ]
+        return place.sub(term, text)
+
+    variants = []
+    for number in numbers:
+        edited = tuple((old, at(number, new)) for old, new in pairs)
+        variants.append(Variant({name: number}, edited, cell))
+    return variants
 
 
 def _variant(cell: SourceCell) -> Variant:
@@ -178,23 +203,33 @@ def _variant(cell: SourceCell) -> Variant:
     parts = [NUMBER.fullmatch(part) for part in cell.title.split(", ")]
     if not all(parts):
         raise cell.error(-1, "a variant names its numbers, such as [variant] tick=1000, unit=ms")
-    value = lambda text: int(text) if text.isdecimal() else text
-    return Variant({part[1]: value(part[2]) for part in parts}, tuple(edits(cell)), cell)
+    numbers = {}
+    for part in parts:
+        name, value = part.groups()
+        numbers[name] = int(value) if value.isdecimal() else value
+    return Variant(numbers, tuple(edits(cell)), cell)
 
 
 def edits(cell: SourceCell) -> list[Edit]:
     """The edits of a cell: lines with - that become the lines with + behind them; a mistake is one edit."""
-    pairs = [([], [])]
+    old = []
+    new = []
+    pairs = [(old, new)]
     for number, line in enumerate(cell.text.split("\n")):
-        if line[:1] not in ("-", "+") or line[1:2].strip():
-            raise cell.error(
-                number, f"a line of a {cell.kind} begins with `# - ` or `# + `, this one is {line!r}"
-            )
-        if line[0] == "-" and pairs[-1][1]:
+        sign = line[:1]
+        if sign not in ("-", "+") or line[1:2].strip():
+            expected = f"a line of a {cell.kind} begins with `# - ` or `# + `"
+            raise cell.error(number, f"{expected}, this one is {line!r}")
+        if sign == "+":
+            new.append(line[2:])
+            continue
+        if new:
             if cell.kind == "mistake":
                 raise cell.error(number, "the lines with - stand before the lines with +")
-            pairs.append(([], []))
-        pairs[-1][line[0] == "+"].append(line[2:])
+            old = []
+            new = []
+            pairs.append((old, new))
+        old.append(line[2:])
     if not all(old and new for old, new in pairs):
         raise cell.error(-1, INCOMPLETE.get(cell.kind, INCOMPLETE["variant"]))
     return [("\n".join(old), "\n".join(new)) for old, new in pairs]

@@ -71,7 +71,10 @@ def fill_moodle(
     if mark in (0, comment):
         raise Unusable(f"{table.path}: the column {column!r} holds participants or comments, not marks.")
     rows = [row for row in table.rows[1:] if any(cell.strip() for cell in row)]
-    people = [(number[0], row) for row in rows if (number := NUMBER.search(row[0].strip()))]
+    people = []
+    for row in rows:
+        if number := NUMBER.search(row[0].strip()):
+            people.append((number[0], row))
     if not people or len(people) < len(rows):
         raise Unusable(
             f"{table.path} is not a grading worksheet: its first column holds no numbers of participants. "
@@ -83,9 +86,12 @@ def fill_moodle(
             f"--out-of {out_of:g}: the assignment of {table.path} has {possible:g} points, and Moodle "
             "ignores larger marks. Name no more points, or raise them in Moodle."
         )
-    lock = next((n for n, title in enumerate(header) if title.casefold() == LOCK), mark + 2)
+    titles = [title.casefold() for title in header]
+    lock = titles.index(LOCK) if LOCK in titles else mark + 2
     locked = {id(row) for row in rows if _cell(row, lock).casefold() in NO}
-    cells = [*people, *((cell, row) for row in rows for cell in row[1:mark])]
+    cells = [*people]
+    for row in rows:
+        cells += [(cell, row) for cell in row[1:mark]]
     template = Template(table, mark, possible, people, cells, locked, "Locked in Moodle", comment)
     filling = _fill(template, papers, out_of, others)
     if comment is None:
@@ -107,11 +113,12 @@ def _moodle_points(path: Path, header: list[str], rows: list[Row], mark: int) ->
     cells = {_cell(row, place) for row in rows}
     entered = {_cell(row, mark) for row in rows} - {"", "-"}
     scales = [cell for cell in cells if "," in cell and not re.search(r"\d", cell)]
-    if strange := [word for word in (*sorted(entered), *scales) if number_in(word) is None]:
-        raise Unusable(
-            f"{path}: marks there are words such as {strange[0]!r}, not points. Grade the assignment with "
-            "points in Moodle and download the worksheet anew, or name another column with --column."
-        )
+    for word in (*sorted(entered), *scales):
+        if number_in(word) is None:
+            raise Unusable(
+                f"{path}: marks there are words such as {word!r}, not points. Grade the assignment with "
+                "points in Moodle and download the worksheet anew, or name another column with --column."
+            )
     return number_in(cells.pop()) if len(cells) == 1 else None
 
 
@@ -134,10 +141,14 @@ def fill_canvas(
     if "read only" in possible:
         raise Unusable(f"{table.path}: the column {header[mark]!r} is read-only in Canvas.")
     own = header.index("ID")
-    rows = [row for row in table.rows[1:] if row is not points and _cell(row, own)]
-    people = [(_cell(row, own), row) for row in rows if _cell(row, 0) != TEST_STUDENT]
     places = [header.index(title) for title in CANVAS_IDS if title in header]
-    cells = [(_cell(row, place), row) for row in rows for place in places]
+    rows = [row for row in table.rows[1:] if row is not points and _cell(row, own)]
+    people = []
+    cells = []
+    for row in rows:
+        if _cell(row, 0) != TEST_STUDENT:
+            people.append((_cell(row, own), row))
+        cells += [(_cell(row, place), row) for place in places]
     excused = {id(row) for row in rows if _cell(row, mark).upper() == "EX"}
     excuse = "Excused in the template"
     template = Template(table, mark, number_in(possible), people, cells, excused, excuse)
@@ -148,7 +159,8 @@ def _check_canvas_header(table: Table, header: list[str]) -> None:
     """Unusable unless Canvas' importer would take the file for its own."""
     starts = (("Student", "ID"), ("LastName", "FirstName", "ID"))
     is_own = any(all(map(str.__contains__, header, start)) for start in starts)
-    if len(header) < 4 or not is_own or not {"ID", "Section"} <= {*header}:
+    has_columns = len(header) >= 4 and {"ID", "Section"} <= {*header}
+    if not is_own or not has_columns:
         raise Unusable(
             f"{table.path} is not a gradebook of Canvas: its first row begins with Student, ID and has "
             "a column Section. Export it in Canvas: Grades, Export, Export Entire Gradebook."
@@ -161,22 +173,28 @@ def _canvas_column(path: Path, header: list[str], column: str | None) -> int:
     """The place of the assignment's column; only one with Canvas' own number in its title will do."""
     matches = [TITLE_AND_ID.fullmatch(title.strip()) for title in header]
     columns = {place: match for place, match in enumerate(matches) if match}
-    chosen = [place for place, m in columns.items() if column in (None, m[0], m["title"], m["id"])]
+    chosen = []
+    for place, match in columns.items():
+        if column in (None, match[0], match["title"], match["id"]):
+            chosen.append(place)
     if len(chosen) == 1:
         return chosen[0]
     titles = ", ".join(repr(match[0]) for match in columns.values()) or "none"
-    if column in header:
+    if column is None:
+        why = "name one assignment with --column"
+    elif column in header:
         why = f"the column {column!r} has no number of Canvas in its title, and would become a new assignment"
     else:
-        why = "name one assignment with --column" if column is None else f"no single column is {column!r}"
+        why = f"no single column is {column!r}"
     raise Unusable(f"{path}: {why}. The assignments are {titles}.")
 
 
 def _position(table: Table, header: list[str], title: str, option: str) -> int:
     if header.count(title) == 1:
         return header.index(title)
+    titles = ", ".join(header)
     remedy = f"{option} says which it is; titles are in the language of the site"
-    raise Unusable(f"{table.path} has no single column {title!r}; it has {', '.join(header)}. {remedy}.")
+    raise Unusable(f"{table.path} has no single column {title!r}; it has {titles}. {remedy}.")
 
 
 def _cell(row: Row, place: int) -> str:
@@ -203,38 +221,57 @@ def _fill(template: Template, papers: Papers, out_of: Points, others: Iterable[s
             f"{path} has no row of any of the {len(absent)} students with marks, "
             f"such as {absent[0]}: is it of another course?"
         )
-    claims = Counter(key for match in matches.values() for key in match)
-    unclear = [s for s, match in matches.items() if len(match) > 1 or any(claims[key] > 1 for key in match)]
-    clear = {s: row for s, match in matches.items() if s not in unclear for row in match.values()}
-    untouched = [student for student, row in clear.items() if id(row) in template.untouched]
+    clear, unclear = _clear_rows(matches)
     possible = template.possible if out_of is None else out_of
-    filled = [student for student in clear if student not in untouched]
-    written = {student: _write(template, clear[student], markable[student], possible) for student in filled}
-    replaced = [student for student, (is_other_mark, _) in written.items() if is_other_mark]
+    filled = []
+    untouched = []
+    replaced = []
+    recommented = []
+    for student, row in clear.items():
+        if id(row) in template.untouched:
+            untouched.append(student)
+            continue
+        filled.append(student)
+        is_other_mark, is_other_comment = _write(template, row, markable[student], possible)
+        if is_other_mark:
+            replaced.append(student)
+        if is_other_comment:
+            recommented.append(student)
+    unjudged = [paper.student for paper in papers if paper.open_points]
+    awaited = [paper.student for paper in papers if paper.awaited]
     named = {
         f"In no row of {path.name}": absent,
         f"Without a mark, because {path.name} has two rows for a student or one row for two": unclear,
-        "Withheld, rows as they were: the grader could not judge an exercise; grade again": [
-            paper.student for paper in papers if paper.open_points
-        ],
-        "Withheld, rows as they were: not all prose is marked in by_hand.csv": [
-            paper.student for paper in papers if paper.awaited
-        ],
+        "Withheld, rows as they were: the grader could not judge an exercise; grade again": unjudged,
+        "Withheld, rows as they were: not all prose is marked in by_hand.csv": awaited,
         f"{template.why}, left as they are": untouched,
         "Another mark stood in the template, which is replaced": replaced,
-        "Another comment of an export, and what was added to it, is replaced": [
-            student for student, (_, is_other_comment) in written.items() if is_other_comment
-        ],
+        "Another comment of an export, and what was added to it, is replaced": recommented,
     }
-    remarks = _scaling(path, possible, max((paper.max_score for paper in papers), default=0))
+    full_marks = max((paper.max_score for paper in papers), default=0)
+    remarks = _scaling(path, possible, full_marks)
     for why, students in named.items():
         if students:
             is_all = len(students) == len(papers) > 1
-            remarks.append(f"{why}: {'all' if is_all else ', '.join(students)}.")
-    known = {*map(plain_identifier, others), *(plain_identifier(paper.student) for paper in papers)}
-    present = {key for name in known for key in rows[name]}
+            listed = "all" if is_all else ", ".join(students)
+            remarks.append(f"{why}: {listed}.")
+    known = map(plain_identifier, [*others, *(paper.student for paper in papers)])
+    present = set().union(*(rows[name] for name in known))
     missing = [identifier for identifier, row in template.people if id(row) not in present]
     return Filling(template.table, len(filled), replaced, missing, remarks)
+
+
+def _clear_rows(matches: dict[str, dict[int, Row]]) -> tuple[dict[str, Row], list[str]]:
+    """({student: row}, students) of one row each that is nobody else's, and of whom it is unclear which."""
+    claims = Counter(key for match in matches.values() for key in match)
+    clear = {}
+    unclear = []
+    for student, match in matches.items():
+        if len(match) > 1 or any(claims[key] > 1 for key in match):
+            unclear.append(student)
+        elif match:
+            (clear[student],) = match.values()
+    return clear, unclear
 
 
 def _refuse_what_cannot_be_scaled(path: Path, papers: Papers, out_of: Points, possible: Points) -> None:
@@ -262,7 +299,8 @@ def _write(template: Template, row: Row, paper: Paper, out_of: Points) -> tuple[
     """Write a mark and a comment; whether another mark and another export's comment stood there."""
     mark = template.mark
     comment = template.comment
-    row += [""] * (max(mark, comment or 0) + 1 - len(row))
+    last = max(mark, comment or 0)
+    row += [""] * (last + 1 - len(row))
     before = row[mark].strip()
     row[mark] = mark_of(paper, out_of)
     is_other_mark = before not in ("", "-") and number_in(before) != float(row[mark])
@@ -270,7 +308,8 @@ def _write(template: Template, row: Row, paper: Paper, out_of: Points) -> tuple[
         return is_other_mark, False
     own, begin, earlier = row[comment].partition(_beginning(paper))  # a teacher's words stay in front
     row[comment] = own + feedback_html(paper)
-    return is_other_mark, bool(begin) and not row[comment].endswith(begin + earlier)
+    is_other_comment = bool(begin) and not row[comment].endswith(begin + earlier)
+    return is_other_mark, is_other_comment
 
 
 def _beginning(paper: Paper) -> str:
@@ -286,7 +325,10 @@ def feedback_html(paper: Paper) -> str:
         lines = ""
         if verdict is not None and not verdict.passed:
             lines = "\n".join(verdict.details())
-        details = f"<pre>{html.escape(lines)}</pre>" if lines else ""
-        comment = f"<p>{html.escape(entry.comment)}</p>" if entry.comment else ""
-        parts.append(f"<p><strong>{html.escape(entry.headline())}</strong></p>{comment}{details}")
+        headline = html.escape(entry.headline())
+        parts.append(f"<p><strong>{headline}</strong></p>")
+        if entry.comment:
+            parts.append(f"<p>{html.escape(entry.comment)}</p>")
+        if lines:
+            parts.append(f"<pre>{html.escape(lines)}</pre>")
     return "".join(parts)

@@ -20,7 +20,8 @@ def all_papers(folder: Path) -> list[Paper]:
     known = results.by_place(folder)
     papers = {place: _paper(folder, result, collected[place]) for place, result in known.items()}
     waiting = collected.keys() - papers.keys()
-    return by_hand.applied(by_hand.read(folder, entries), papers, entries, waiting)
+    marks = by_hand.read(folder, entries)
+    return by_hand.applied(marks, papers, entries, waiting)
 
 
 def papers_of(folder: Path, lesson: str | None = None) -> list[Paper]:
@@ -32,15 +33,14 @@ def papers_of(folder: Path, lesson: str | None = None) -> list[Paper]:
     marked = [paper for paper in papers if not paper.problem]
     if marked:
         return marked
+    command = f"{current().command} class"
     if papers:
         raise Unusable(
             f"{folder}: none of the {len(papers)} notebooks that count could be graded; "
-            f"{current().command} class report {folder} gives the reasons."
+            f"{command} report {folder} gives the reasons."
         )
     chosen = f" of {lesson}" if lesson else ""
-    raise Unusable(
-        f"{folder} holds no graded submission{chosen}: run {current().command} class grade {folder} first."
-    )
+    raise Unusable(f"{folder} holds no graded submission{chosen}: run {command} grade {folder} first.")
 
 
 def _paper(folder: Path, result: results.Result, entry: submissions.Submission) -> Paper:
@@ -61,11 +61,11 @@ def withheld_of(folder: Path) -> list[submissions.Submission]:
     """Files that do not count, submissions that could not be graded, and those that are not graded yet."""
     entries = submissions.load(folder)
     graded = results.by_place(folder)
-    return [
-        replace(entry, reason=reason)
-        for entry in submissions.without_repeats(entries)
-        if (reason := _reason(entry, graded.get(entry.place)))
-    ]
+    withheld = []
+    for entry in submissions.without_repeats(entries):
+        if reason := _reason(entry, graded.get(entry.place)):
+            withheld.append(replace(entry, reason=reason))
+    return withheld
 
 
 def unmarked(folder: Path, lesson: str | None = None) -> dict[str, str]:
@@ -77,13 +77,20 @@ def unmarked(folder: Path, lesson: str | None = None) -> dict[str, str]:
     marked = {(paper.student, paper.lesson) for paper in all_papers(folder) if not paper.problem}
     reasons = defaultdict(list)
     for entry in submissions.load(folder):
-        of_other = lesson is not None and entry.lesson not in (None, lesson)
+        student = entry.student
         named = lesson or entry.lesson
         wanted = [named] if named else current().lessons
-        if entry.student and not any((entry.student, name) in marked for name in wanted):
-            why = f"it is of {entry.lesson}" if of_other else _reason(entry, known.get(entry.place))
-            file = entry.source.rpartition(": ")[2].rpartition("/")[2]
-            reasons[entry.student] += [] if of_other and entry.graded else [f"{file}: {why}"]
+        if not student or any((student, name) in marked for name in wanted):
+            continue
+        why = _reason(entry, known.get(entry.place))
+        reasons[student] += []  # a student whose notebooks count, all in other lessons, has none
+        if lesson is not None and entry.lesson not in (None, lesson):
+            if entry.graded:
+                continue
+            why = f"it is of {entry.lesson}"
+        _, _, path = entry.source.rpartition(": ")
+        _, _, file = path.rpartition("/")
+        reasons[student].append(f"{file}: {why}")
     return {printable(student): printable("; ".join(why), LONGEST) for student, why in reasons.items()}
 
 
@@ -91,12 +98,14 @@ def open_matters(folder: Path, lesson: str | None = None) -> list[str]:
     """Sentences on the prose that is not marked yet, for the end of a report or an export."""
     awaited = defaultdict(list)
     for paper in all_papers(folder):
-        for name in paper.awaited if lesson in (None, paper.lesson) else ():
-            awaited[paper.lesson, name].append(paper.student)
-    return [
-        f"{lesson}: {name} is not marked yet, add it to by_hand.csv: {', '.join(students)}."
-        for (lesson, name), students in awaited.items()
-    ]
+        if lesson in (None, paper.lesson):
+            for name in paper.awaited:
+                awaited[paper.lesson, name].append(paper.student)
+    sentences = []
+    for (lesson, name), students in awaited.items():
+        listed = ", ".join(students)
+        sentences.append(f"{lesson}: {name} is not marked yet, add it to by_hand.csv: {listed}.")
+    return sentences
 
 
 def _reason(entry: submissions.Submission, result: results.Result | None) -> str:
@@ -110,11 +119,13 @@ def _reason(entry: submissions.Submission, result: results.Result | None) -> str
 
 def handed_in(folder: Path, lesson: str) -> list[Paper]:
     """All notebooks of a lesson, without their verdicts: those, too, that do not count."""
-    return [
-        Paper(entry.student, printable(entry.name or ""), lesson, (), file=str(folder / entry.file))
-        for entry in submissions.load(folder)
-        if entry.student and entry.file and entry.lesson == lesson
-    ]
+    papers = []
+    for entry in submissions.load(folder):
+        if entry.student and entry.file and entry.lesson == lesson:
+            name = printable(entry.name or "")
+            path = str(folder / entry.file)
+            papers.append(Paper(entry.student, name, lesson, (), file=path))
+    return papers
 
 
 def sandboxes(papers: Papers) -> str:
@@ -122,7 +133,7 @@ def sandboxes(papers: Papers) -> str:
     kinds = sorted({paper.sandbox for paper in papers} - {""})
     if not kinds:
         return ""
-    weaker = ""
-    if "plain" in kinds:
-        weaker = " Plain mode limits resources alone; docs/attacks.md says what it withstands."
-    return f"Answers ran in the sandbox {' and '.join(kinds)}.{weaker}"
+    sentence = f"Answers ran in the sandbox {' and '.join(kinds)}."
+    if "plain" not in kinds:
+        return sentence
+    return f"{sentence} Plain mode limits resources alone; docs/attacks.md says what it withstands."

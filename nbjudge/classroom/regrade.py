@@ -28,11 +28,13 @@ class Selection:
 
     def takes(self, result: Result) -> bool:
         """Is this one of them?"""
-        return (
-            (self.student is None or unicodedata.normalize("NFC", self.student) == result.student)
-            and self.lesson in (None, result.lesson)
-            and (not self.faults or bool(result.faults))
-        )
+        if self.student is not None:
+            student = unicodedata.normalize("NFC", self.student)
+            if student != result.student:
+                return False
+        if self.lesson not in (None, result.lesson):
+            return False
+        return not self.faults or bool(result.faults)
 
 
 def regrade(folder: Path, mapped: Callable, selection: Selection, plain: bool = False) -> list[tuple]:
@@ -43,15 +45,17 @@ def regrade(folder: Path, mapped: Callable, selection: Selection, plain: bool = 
     run.refuse_without_sandbox(plain)
     chosen = {result.place: result for result in results.load(folder) if selection.takes(result)}
     if not chosen:
-        stated = ", ".join(f"{name} {value!r}" for name, value in vars(selection).items() if value)
+        settings = [f"{name} {value!r}" for name, value in vars(selection).items() if value]
+        stated = f" with {', '.join(settings)}" if settings else ""
         raise Unusable(
-            f"{folder} has no result{stated and f' with {stated}'}: nothing to grade again. A student is "
+            f"{folder} has no result{stated}: nothing to grade again. A student is "
             "named by the identifier that class.html shows, and must have been graded."
         )
     jobs = [job for job in run.jobs_of(folder, plain, PENDING) if job.place in chosen]
     run.refuse_other_key(folder, jobs, chosen)
     done = results.by_place(folder, PENDING)
-    run.grade_all([job for job in jobs if not _is_done(job, done.get(job.place))], mapped)
+    pending = [job for job in jobs if not _is_done(job, done.get(job.place))]
+    run.grade_all(pending, mapped)
     new = results.by_place(folder, PENDING)
     return [(chosen[job.place], new[job.place]) for job in jobs]
 
@@ -66,8 +70,10 @@ def take_over(folder: Path, pairs: list[tuple]) -> None:
     """Write the new results in the old ones' places, but for those in which less was judged."""
     for old, new in pairs:
         if not _new_faults(old, new):
-            results.write(results.path_of(folder / "results", *new.place), new)
-            results.path_of(folder / PENDING, *new.place).unlink(missing_ok=True)
+            path = results.path_of(folder / "results", *new.place)
+            pending = results.path_of(folder / PENDING, *new.place)
+            results.write(path, new)
+            pending.unlink(missing_ok=True)
 
 
 def describe(pairs: list[tuple], marks: Mapping[tuple, Mapping[str, Mark]]) -> Iterator[str]:
@@ -84,7 +90,9 @@ def describe(pairs: list[tuple], marks: Mapping[tuple, Mapping[str, Mark]]) -> I
             continue
         if bool(old.problem) != bool(new.problem):
             changed.add(old.place)
-            yield f"{old.student}, {old.lesson}: {old.problem or 'graded'} → {new.problem or 'graded'}"
+            old_state = old.problem or "graded"
+            new_state = new.problem or "graded"
+            yield f"{old.student}, {old.lesson}: {old_state} → {new_state}"
         for before, after in _changed_verdicts(old, new):
             change = f"{before.status.word} {before.points} → {after.status.word} {after.points}"
             line = f"{old.student}, {before.name}: {change}"
@@ -107,8 +115,11 @@ def _new_faults(old: Result, new: Result) -> list[str]:
 def _changed_verdicts(old: Result, new: Result) -> Iterator[tuple[Verdict, Verdict]]:
     """(old verdict, new one) on each exercise with other points or another status; an exercise that one of
     the results lacks was not attempted there."""
-    known = [{verdict.name: verdict for verdict in result.verdicts} for result in (old, new)]
-    for name in known[0] | known[1]:
-        before, after = (v.get(name, Verdict(name, Status.not_attempted, 0, 0)) for v in known)
+    old_verdicts = {verdict.name: verdict for verdict in old.verdicts}
+    new_verdicts = {verdict.name: verdict for verdict in new.verdicts}
+    for name in old_verdicts | new_verdicts:
+        not_attempted = Verdict(name, Status.not_attempted, 0, 0)
+        before = old_verdicts.get(name, not_attempted)
+        after = new_verdicts.get(name, not_attempted)
         if (before.status, before.points) != (after.status, after.points):
             yield before, after

@@ -39,7 +39,8 @@ def first_difference(
 
 def same(got: object, want: object, tolerance: Tolerance) -> bool:
     """Equal in structure, shape and value; dtypes may differ."""
-    if type(got) is type(want) in (float, int) and got == want and got - got == 0:
+    is_plain = type(got) is type(want) in (float, int)
+    if is_plain and got == want and got - got == 0:
         return True  # for speed: most numbers of a known mistake's results
     if isinstance(want, tuple | list):
         if not isinstance(got, tuple | list) or len(got) != len(want):
@@ -53,7 +54,9 @@ def same(got: object, want: object, tolerance: Tolerance) -> bool:
     if not (isinstance(got, NUMERIC) and isinstance(want, NUMERIC)):
         return type(got) is type(want) and got == want
     limit = _limit(got, want, tolerance)
-    return np.shape(got) == np.shape(want) and current().compare.relative_error(got, want) <= limit
+    if np.shape(got) != np.shape(want):
+        return False
+    return current().compare.relative_error(got, want) <= limit
 
 
 def whole_numbers(got: object, width: int = 0) -> list | None:
@@ -65,13 +68,15 @@ def whole_numbers(got: object, width: int = 0) -> list | None:
     except (TypeError, ValueError):  # an array of no axes; parts of other lengths within one
         return None
 
-    def is_whole(part):
-        return part.dtype.kind in "iuf" and all(float(n).is_integer() for n in part.flat)
-
     shape = (width,) if width else ()
-    if any(part.shape != shape or not is_whole(part) for part in parts):
-        return None
-    return [tuple(map(int, part)) if width else int(part) for part in parts]
+    for part in parts:
+        if part.shape != shape or part.dtype.kind not in "iuf":
+            return None
+        if not all(float(number).is_integer() for number in part.flat):
+            return None
+    if width:
+        return [tuple(map(int, part)) for part in parts]
+    return [int(part) for part in parts]
 
 
 def describe(value: object) -> str:
@@ -81,19 +86,21 @@ def describe(value: object) -> str:
         return "nothing (None)"
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
+    name = type(value).__name__
     if isinstance(value, tuple | list | dict):
-        return f"a {type(value).__name__} of {len(value)}"
-    article = "an" if type(value).__name__[0] in "aeiou" else "a"
-    return f"{article} {type(value).__name__}"
+        return f"a {name} of {len(value)}"
+    article = "an" if name[0] in "aeiou" else "a"
+    return f"{article} {name}"
 
 
 def _in_sequence(got, want: tuple, axes, what, tolerance: Tolerance) -> Difference:
-    names = what if isinstance(what, tuple | list) else [f"result {n}" for n in range(len(want))]
+    count = len(want)
+    names = what if isinstance(what, tuple | list) else [f"result {n}" for n in range(count)]
     of_numbers = not any(isinstance(part, np.ndarray | tuple | list | dict) for part in want)
-    if of_numbers and isinstance(got, np.ndarray) and got.shape == (len(want),):
+    if of_numbers and isinstance(got, np.ndarray) and got.shape == (count,):
         got = tuple(got)  # np.array([a, b]) holds the numbers of (a, b)
-    if not isinstance(got, tuple | list) or len(got) != len(want):
-        expected = f"expected is a tuple of {len(want)}: {', '.join(names)}"
+    if not isinstance(got, tuple | list) or len(got) != count:
+        expected = f"expected is a tuple of {count}: {', '.join(names)}"
         return Wrong(f"It returns {describe(got)}; {expected}.", WRONG_TYPE, _type_advice(got))
     results = dict(zip(names, got, strict=True))
     wanted = dict(zip(names, want, strict=True))
@@ -122,7 +129,8 @@ def _first_part(got: dict, want: dict, axes, tolerance: Tolerance) -> Difference
     first = parts[name]
     others = {other: part for other, part in want.items() if other != name}
     if other := _other_part(got[name], others, tolerance):
-        first.message += f" It is the right {str(other).removeprefix('the ')}."
+        noun = str(other).removeprefix("the ")
+        first.message += f" It is the right {noun}."
     elif place := _place_elsewhere(got[name], want[name], others, axes, tolerance):
         first.message += f" That number belongs to {place}."
     if right:
@@ -138,7 +146,10 @@ def _other_part(got, want: dict, tolerance: Tolerance) -> object:
     is_array = isinstance(got, np.ndarray) and got.size > 1
     if not is_array and not isinstance(got, float):
         return None
-    return next((name for name, part in want.items() if same(got, part, tolerance)), None)
+    for name, part in want.items():
+        if same(got, part, tolerance):
+            return name
+    return None
 
 
 def _place_elsewhere(got, want, others: dict, axes, tolerance: Tolerance) -> str | None:
@@ -148,20 +159,21 @@ def _place_elsewhere(got, want, others: dict, axes, tolerance: Tolerance) -> str
     if not isinstance(got, np.ndarray) or got.dtype != want.dtype or got.shape != want.shape:
         return None
     limit = _limit(got, want, tolerance) * np.abs(want).max(initial=0)
-    wrong = np.argwhere(~(np.abs(got - want) <= limit))
+    is_close = np.abs(got - want) <= limit
+    wrong = np.argwhere(~is_close)
     if not len(wrong):
         return None
     number = got[tuple(wrong[0])]
-    places = [
-        (name, place)
-        for name, part in others.items()
-        if isinstance(part, np.ndarray) and part.dtype == want.dtype
-        for place in np.argwhere(np.abs(part - number) <= limit)
-    ]
+    places = []
+    for name, part in others.items():
+        if isinstance(part, np.ndarray) and part.dtype == want.dtype:
+            is_number = np.abs(part - number) <= limit
+            places += [(name, place) for place in np.argwhere(is_number)]
     if len(places) != 1:
         return None
     name, place = places[0]
-    description = current().compare.describe_place(tuple(map(int, place)), _axes_of(name, axes))
+    place = tuple(map(int, place))
+    description = current().compare.describe_place(place, _axes_of(name, axes))
     return f"{name}, {description}" if description else str(name)
 
 
@@ -179,8 +191,10 @@ def _in_array(got, want: np.ndarray, axes: tuple, what: str, tolerance: Toleranc
     if got.dtype != want.dtype:
         message = f"{what} {verb(what, 'has')} dtype {got.dtype} instead of {want.dtype}."
         return Wrong(message, WRONG_DTYPE, _dtype_advice(got, want))
-    if not np.isfinite(got).all():
-        first = tuple(map(int, np.argwhere(~np.isfinite(got))[0]))
+    is_finite = np.isfinite(got)
+    if not is_finite.all():
+        places = np.argwhere(~is_finite)
+        first = tuple(map(int, places[0]))
         place = current().compare.describe_place(first, axes)
         at = f", first at {place}" if place else ""
         return Wrong(f"{what} {verb(what, 'holds')} {got[first]}{at}.", NOT_FINITE)
@@ -193,13 +207,14 @@ def _in_array(got, want: np.ndarray, axes: tuple, what: str, tolerance: Toleranc
         return Wrong(f"{what} {verb(what, 'is')} off by {error:.1g} of its size.")
     if verb(what, "is") == "are":
         place = place.replace("first differs at", "first differ at")
-    patterns = common_pattern(got, want, axes, limit), _overflow(got, want)
-    return Wrong(" ".join([f"{what} {place}.", *filter(None, patterns)]))
+    sentences = f"{what} {place}.", common_pattern(got, want, axes, limit), _overflow(got, want)
+    return Wrong(" ".join(filter(None, sentences)))
 
 
 def _in_plain(got, want, what: str, tolerance: Tolerance) -> Difference:
     """Difference of a number, a text, a bool or None; None if they agree."""
-    if not isinstance(got, _accepted(want)) or isinstance(got, BOOLS) > isinstance(want, BOOLS):
+    is_unwanted_bool = isinstance(got, BOOLS) and not isinstance(want, BOOLS)
+    if is_unwanted_bool or not isinstance(got, _accepted(want)):
         expected = "nothing (None)" if want is None else f"the {type(want).__name__} that is expected"
         message = f"{what} {verb(what, 'is')} {describe(got)} instead of {expected}."
         return Wrong(message, WRONG_TYPE, _type_advice(got))
@@ -231,8 +246,10 @@ def _overflow(got: np.ndarray, want: np.ndarray) -> str | None:
     if want.dtype.kind not in "iuO" or got.dtype.kind not in "iuO" or got.shape != want.shape:
         return None
     off = [int(a) - int(b) for a, b in zip(got.flat, want.flat, strict=True)]
+    if not any(off):
+        return None
     for bits in (64, 32):
-        if any(off) and all(difference % 2**bits == 0 for difference in off):
+        if all(difference % 2**bits == 0 for difference in off):
             reason = f"whole numbers of {bits} bits overflowed"
             return f"It is off by a multiple of 2 to the power {bits}: {reason}."
     return None
@@ -263,6 +280,10 @@ def _limit(got, want, tolerance: Tolerance) -> float:
     """The relative error allowed: that of the coarser dtype, none at all for whole numbers."""
     if tolerance is not None:
         return tolerance
-    names = (np.asarray(array).dtype.name for array in (got, want))
     known = current().compare.TOLERANCES
-    return max(known[name].gradient if name in known else 0.0 for name in names)
+    limit = 0.0
+    for array in (got, want):
+        name = np.asarray(array).dtype.name
+        if name in known:
+            limit = max(limit, known[name].gradient)
+    return limit

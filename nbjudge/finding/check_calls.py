@@ -28,32 +28,57 @@ class Checks:
         """The numbers in the last `check(name, ...)`; empty without such a call."""
         numbers = {}
         checks = [statement for statement, names in self.names.items() if name in names]
-        for call in (node for statement in checks for node in ast.walk(statement)):
-            if isinstance(call, ast.Call) and name in self._beside(call):
-                constants = [(word.arg, word.value) for word in call.keywords if word.arg]
-                numbers = {key: node.value for key, node in constants if isinstance(node, ast.Constant)}
+        for statement in checks:
+            calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+            for call in calls:
+                if name in self._beside(call):
+                    numbers = _constant_arguments(call)
         return numbers
 
     def _beside(self, node: ast.AST) -> set[str]:
         """All names beside one for check, answers among them; empty without one, and for practice."""
-        keywords = [(call, keyword) for call in ast.walk(node) for keyword in getattr(call, "keywords", ())]
-        calls = [
-            call for call, word in keywords if word.arg == "practice" and getattr(word.value, "value", True)
-        ]
-        practice = {part for call in calls for part in ast.walk(call)}
-        parts = [part for part in ast.walk(node) if part not in practice]
-        names = {getattr(part, "id", None) or getattr(part, "attr", None) for part in parts}
-        names |= {part.name for part in parts if isinstance(part, ast.alias)}
+        practice = set()
+        for call in ast.walk(node):
+            if any(map(_is_practice, getattr(call, "keywords", ()))):
+                practice.update(ast.walk(call))
+        names = set()
+        for part in ast.walk(node):
+            if part in practice:
+                continue
+            names.add(getattr(part, "id", None) or getattr(part, "attr", None))
+            if isinstance(part, ast.alias):
+                names.add(part.name)
         known = names & self.known.keys()
-        return names.union(*(self.known[name] for name in known)) if known else set()
+        if not known:
+            return set()
+        return names.union(*(self.known[name] for name in known))
+
+
+def _constant_arguments(call: ast.Call) -> Numbers:
+    """The constants that go with a call, by their keywords."""
+    constants = {}
+    for keyword in call.keywords:
+        if keyword.arg and isinstance(keyword.value, ast.Constant):
+            constants[keyword.arg] = keyword.value.value
+    return constants
+
+
+def _is_practice(keyword: ast.keyword) -> bool:
+    """Is it `practice=True`, or another value than a constant that is false?"""
+    return keyword.arg == "practice" and getattr(keyword.value, "value", True)
 
 
 def _other_names(statement: ast.stmt, scope: Scope) -> list[tuple[str, ast.AST]]:
     """(name, what it stands for) wherever a statement may give check, or what calls it, another name."""
-    aliases = [part for part in ast.walk(statement) if isinstance(part, ast.alias) and part.name == CHECK]
-    imported = [(alias.asname or CHECK, alias) for alias in aliases]
-    kinds = ast.Name | ast.Attribute
-    others = [s for s in scope.sites if isinstance(s.source, kinds) or is_call_of("partial", s.source)]
-    named = [(site.name, site.source) for site in others]
-    functions = [(name, node) for name, node in scope.functions if name.isidentifier()]
-    return [*imported, *named, *functions]
+    others = []
+    for part in ast.walk(statement):
+        if isinstance(part, ast.alias) and part.name == CHECK:
+            others.append((part.asname or CHECK, part))
+    for site in scope.sites:
+        is_name = isinstance(site.source, ast.Name | ast.Attribute)
+        if is_name or is_call_of("partial", site.source):
+            others.append((site.name, site.source))
+    for name, function in scope.functions:
+        if name.isidentifier():
+            others.append((name, function))
+    return others

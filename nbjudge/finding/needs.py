@@ -61,9 +61,11 @@ class Names:
     @cached_property
     def constants(self) -> set[str]:
         """Names of numbers and texts: nothing that is done with them changes them."""
-        return self._of_all_sites(
-            lambda site, known: site.kind == "value" and is_constant(site.source, known)
-        )
+
+        def is_unchanging(site, known):
+            return site.kind == "value" and is_constant(site.source, known)
+
+        return self._of_all_sites(is_unchanging)
 
     def _all_of(self, kind: str) -> set[str]:
         """The names of all imports or definitions, and other names of the same."""
@@ -96,9 +98,12 @@ class Names:
     @cached_property
     def definitions(self) -> set[str]:
         """Names of functions and classes."""
-        defined = {name for name, sites in self.sites.items() if any(s.kind == "definition" for s in sites)}
+        defined = self._all_of("definition")
+        for name, sites in self.sites.items():
+            if any(site.kind == "definition" for site in sites):
+                defined.add(name)
         named = {name for name in self.effects if name[:1] not in ("", ".")}
-        return defined | named | self._all_of("definition")
+        return defined | named
 
     @cached_property
     def fixed(self) -> set[str]:
@@ -127,38 +132,48 @@ class Names:
     def does(self) -> dict[str, Changes]:
         """A function: (names that a call binds, names whose objects it may change), by what it calls, too."""
         calls = {}
+        own = {}
         for name, effects in self.effects.items():
-            calls[name] = self._called({read for effect in effects for read in effect.reads})
-        own = {name: self._done_by(effects) for name, effects in self.effects.items()}
+            reads = set().union(*(effect.reads for effect in effects))
+            calls[name] = self._called(reads)
+            own[name] = self._done_by(effects)
         return {name: _united(own[called] for called in expanded([name], calls)) for name in own}
 
     def runs_later(self, value: object) -> bool:
         """Is a value made of a function that it may run later, as a thread or a task is?"""
         if not isinstance(value, ast.Call):
             return False
-        arguments = arguments_of(value)
-        handed = {getattr(getattr(part, "func", part), "id", None) for part in arguments}
-        return bool(handed & self.definitions) or any(isinstance(part, ast.Lambda) for part in arguments)
+        for argument in arguments_of(value):
+            function = getattr(argument, "func", argument)
+            is_definition = getattr(function, "id", None) in self.definitions
+            if is_definition or isinstance(argument, ast.Lambda):
+                return True
+        return False
 
     def uses(self, scope: Scope) -> set[str]:
         """The names that a statement needs when it runs, and those that its functions need when called."""
-        named = [e for name in {name for name, _ in scope.effects} - {""} for e in self.effects[name]]
-        reads = scope.reads_at_most.union(*(effect.reads for effect in [*scope.unnamed, *named]))
+        effects = [*scope.unnamed]
+        for name in {name for name, _ in scope.effects if name}:
+            effects += self.effects[name]
+        reads = scope.reads_at_most.union(*(effect.reads for effect in effects))
         return {name for name in reads if name[0] != "."}
 
     def changed(self, scope: Scope) -> tuple[set[str], set[str], set[str]]:
         """(names that a statement binds, that it writes into, whose objects its calls may change)."""
         own = Effect(scope.reads, scope.binds, scope.stores, scope.calls)
-        pairs = [self._done_by([own, *scope.unnamed])]
-        handed = (call.passed for call in scope.calls if not self._only_shows(call))
-        names = scope.mentions.union(*handed, *(effect.reads for effect in scope.unnamed))
+        unnamed = scope.unnamed
+        handed = [call.passed for call in scope.calls if not self._only_shows(call)]
+        reads = [effect.reads for effect in unnamed]
+        names = scope.mentions.union(*handed, *reads)
+        pairs = [self._done_by([own, *unnamed])]
         pairs += [self.does[name] for name in self._called(names)]
         binds, changes = _united(pairs)
         return binds, scope.stores, changes
 
     def _called(self, mentioned: Iterable[str]) -> set[str]:
         """The functions that may run where these names are mentioned."""
-        return set().union(*(self.functions[name] for name in mentioned if name in self.functions))
+        known = self.functions.keys() & mentioned
+        return set().union(*(self.functions[name] for name in known))
 
     def _done_by(self, effects: Iterable[Effect]) -> Changes:
         """(names that are bound, names whose objects may be changed), but for what is called."""
@@ -167,7 +182,8 @@ class Names:
         binds = set().union(*(effect.binds for effect in effects))
         if REFLECTION & written or any(map(self._gives_any_name, calls)):
             binds.add(ANYTHING)
-        return binds, (written - self.modules - self.constants).union(*map(self._changed_by, calls))
+        changes = written - self.modules - self.constants
+        return binds, changes.union(*map(self._changed_by, calls))
 
     def _only_shows(self, call: Call) -> bool:
         """Does it draw, print or check what goes with it: check(f), axis.plot(x)?"""
@@ -186,9 +202,10 @@ class Names:
 
     def _gives_any_name(self, call: Call) -> bool:
         """May it give a value to names that stand nowhere: exec(text), globals().update(a=1)?"""
-        if call.function == "exec":
-            return not call.passed - REFLECTION or bool(REFLECTION & expanded(call.passed, self.shares))
-        return bool(REFLECTION & call.through)
+        if call.function != "exec":
+            return bool(REFLECTION & call.through)
+        has_no_names = call.passed <= REFLECTION
+        return has_no_names or bool(REFLECTION & expanded(call.passed, self.shares))
 
 
 def _united(pairs: Iterable[Changes]) -> Changes:

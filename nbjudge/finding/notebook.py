@@ -103,9 +103,10 @@ class CellStatement(NamedTuple):
         sites = [site for site in self.scope.sites if site.name == name]
         if not sites:
             return True
+        if self.is_stub:
+            return False
         values = [site for site in sites if site.kind != "deletion"]
-        own = [site for site in values if site.kind != "value" or not _uses(site.source, name)]
-        return bool(own) and not self.is_stub
+        return any(site.kind != "value" or not _uses(site.source, name) for site in values)
 
 
 Index = dict[str, list[int]]  # {name: [number of a statement, ...]}
@@ -151,16 +152,21 @@ class Notebook:
     def statements(self) -> list[CellStatement]:
         """The statements that may count: what no kernel ran gives nothing, but answers are judged."""
         known = exercise_names()
-        return [s for s in self.written if not s.is_unrun or not s.cell.in_turn or s.gives & known]
+        counting = []
+        for statement in self.written:
+            may_have_run = not statement.is_unrun or not statement.cell.in_turn
+            if may_have_run or statement.gives & known:
+                counting.append(statement)
+        return counting
 
     def _follow_history(self, statements: list[CellStatement]) -> None:
-        own = {name for statement in statements for name in statement.gives}
+        own = set().union(*(statement.gives for statement in statements))
+        sources = [cell.text for cell in self.cells if cell.kind == "code"]
         for statement in statements:
             if statement.is_shown:
                 count = self.counts.get(statement.cell.number)
                 history.follow_result(statement.scope, statement.tree.value, count)
             if (history.SOURCES - own) & statement.scope.reads:
-                sources = [cell.text for cell in self.cells if cell.kind == "code"]
                 history.follow_sources(statement.scope, sources)
 
     @cached_property
@@ -171,8 +177,10 @@ class Notebook:
     @cached_property
     def names(self) -> set[str]:
         """All names that the cells give at their top level, or would if they were code without errors."""
-        top_level = {name for statement in self.statements for name in statement.gives}
-        return top_level.union(*(cell.named for cell in self.cells))
+        names = set()
+        for statement in self.statements:
+            names |= statement.gives
+        return names.union(*(cell.named for cell in self.cells))
 
     @cached_property
     def checks(self) -> Checks:
@@ -189,7 +197,8 @@ class Notebook:
         """The statements behind each name."""
         places = Places(defaultdict(list), defaultdict(list), defaultdict(list))
         for index, statement in enumerate(self.statements):
-            for place, names in zip(places, self.meanings.changed(statement.scope), strict=True):
+            changed = self.meanings.changed(statement.scope)
+            for place, names in zip(places, changed, strict=True):
                 for name in names:
                     place[name].append(index)
         return places
@@ -198,20 +207,24 @@ class Notebook:
     def secondary(self) -> set[int]:
         """Statements that count only for names that nothing else gives."""
         showing = {cell.number for cell in self.cells if SHOWN.search(cell.text)}
-        return {
-            index
-            for index, statement in enumerate(self.statements)
-            if statement.is_unrun or (statement.cell.number in showing and statement.is_result)
-        }
+        secondary = set()
+        for index, statement in enumerate(self.statements):
+            is_shown_result = statement.cell.number in showing and statement.is_result
+            if statement.is_unrun or is_shown_result:
+                secondary.add(index)
+        return secondary
 
     def attempts(self, name: str) -> bool:
         """Does the notebook give the name a meaning that is not the stub's?"""
+        if self._attempting(name):
+            return True
         texts = [self.statements[index].scope.texts for index in self.places.binding[ANYTHING]]
-        return bool(self._attempting(name)) or any(name in identifiers(part) for part in texts)
+        return any(name in identifiers(part) for part in texts)
 
     def cell_of(self, name: str) -> CodeCell:
         """The last cell that gives the name a meaning of its own."""
-        return self.statements[self._attempting(name)[-1]].cell
+        last = self._attempting(name)[-1]
+        return self.statements[last].cell
 
     def numbers(self, name: str) -> Numbers:
         """The numbers of a variant in the last `check(name, ...)`; empty without such a call."""
@@ -227,15 +240,20 @@ class Notebook:
         chosen, names = self.needed(name, is_kernel, self.checked_at(name))
         statements = [self.statements[index] for index in sorted(chosen)]
         by_cell = groupby(_ordered(statements), key=lambda statement: statement.cell.number)
-        others = [s for s in statements if not (s.gives | s.scope.stores) & names]
+        others = []
+        for statement in statements:
+            written = statement.gives | statement.scope.stores
+            if not written & names:
+                others.append((statement.cell.label, statement.tree.lineno))
+        magics = [line for cell in self.cells for line in cell.magics]
         newer = [cell.newer for cell in self.cells if cell.newer]
         return LearnerAnswer(
             name,
             [_piece([*group]) for _, group in by_cell],
             sorted(names),
-            [(statement.cell.label, statement.tree.lineno) for statement in others],
+            others,
             self._history(names),
-            magics=[line for cell in self.cells for line in cell.magics],
+            magics=magics,
             repeated=self._repeated(chosen, names),
             unread=self._unread(names),
             newer=newer[0] if newer else "",
@@ -243,14 +261,14 @@ class Notebook:
 
     def checked_at(self, name: str) -> int | None:
         """The last statement that checks `name`; None if there is none, or if `name` is defined below it."""
-        checks = [
-            index
-            for index, statement in enumerate(self.statements)
-            if statement.is_result and not statement.is_unrun and name in self.checks.names[statement.tree]
-        ]
-        if not checks or any(index > checks[-1] for index in self._attempting(name)):
+        last_check = None
+        for index, statement in enumerate(self.statements):
+            may_check = statement.is_result and not statement.is_unrun
+            if may_check and name in self.checks.names[statement.tree]:
+                last_check = index
+        if last_check is None or any(index > last_check for index in self._attempting(name)):
             return None
-        return checks[-1]
+        return last_check
 
     def needed(self, name: str, is_kernel: bool, limit: int | None = None) -> tuple[set[int], set[str]]:
         """(statements to run for `name`, names they are for), followed until no new one turns up.
@@ -266,12 +284,14 @@ class Notebook:
         seen = set()  # names through which objects in use may be changed
         anything = {index for index in self.places.binding[ANYTHING] if index < end}
         if is_kernel:  # which no variable of the environment concerns
-            anything -= {index for index in anything if "get_ipython" in self.statements[index].scope.reads}
+            reads = {index: self.statements[index].scope.reads for index in anything}
+            anything = {index for index in anything if "get_ipython" not in reads[index]}
         waiting = {name} | self._choose(chosen, anything)
         while waiting:
             following = waiting.pop()
             followed.add(following)
-            waiting |= self._choose(chosen, self._of(following, is_kernel, seen, end, last)) - followed
+            giving = self._of(following, is_kernel, seen, end, last)
+            waiting |= self._choose(chosen, giving) - followed
             if not waiting and not is_kernel:
                 settings = {index for index in self._settings(followed) if index < end}
                 waiting = self._choose(chosen, settings) - followed
@@ -286,31 +306,45 @@ class Notebook:
         repeated = []
         for name in sorted(names):
             giving = chosen.intersection(self._attempting(name))
-            *first, last = sorted({self.statements[index].cell.number for index in giving}) or [0]
-            if first:
-                repeated.append(f"{name} (cells {', '.join(map(str, first))} and {last})")
+            numbers = sorted({self.statements[index].cell.number for index in giving})
+            if len(numbers) > 1:
+                *first, last = numbers
+                listed = ", ".join(map(str, first))
+                repeated.append(f"{name} (cells {listed} and {last})")
         return repeated
 
     def _history(self, names: set[str]) -> dict[str, list]:
         """What IPython keeps of the cells, for inside.notebook.History; empty if no name reads it."""
         if not any(map(history.KEPT.fullmatch, names)):
             return {}
-        shown = {s.cell.label: [s.tree.lineno, s.tree.col_offset] for s in self.statements if s.is_shown}
-        cells = [(cell, self.counts.get(cell.number)) for cell in self.cells]
-        return {cell.label: [count, shown.get(cell.label), cell.text] for cell, count in cells if count}
+        shown = {}
+        for statement in self.statements:
+            if statement.is_shown:
+                shown[statement.cell.label] = [statement.tree.lineno, statement.tree.col_offset]
+        kept_cells = {}
+        for cell in self.cells:
+            if count := self.counts.get(cell.number):
+                kept_cells[cell.label] = [count, shown.get(cell.label), cell.text]
+        return kept_cells
 
     def _unread(self, names: set[str]) -> list[str]:
         """The errors of cells that cannot be parsed and would give one of the names."""
-        broken = [cell for cell in self.cells if cell.error]
-        return [syntax_error(cell) for cell in broken if names & {*GIVEN.findall(cell.text)}]
+        errors = []
+        for cell in self.cells:
+            if cell.error and names.intersection(GIVEN.findall(cell.text)):
+                errors.append(syntax_error(cell))
+        return errors
 
     def _choose(self, chosen: set[int], more: set[int]) -> set[str]:
         """Add statements to the chosen ones; the names that they use."""
         new = more - chosen
         chosen |= new
-        scopes = [self.statements[index].scope for index in new]
-        running = {s.name for scope in scopes for s in scope.sites if self.meanings.runs_later(s.source)}
-        return running.union(*map(self.meanings.uses, scopes))
+        names = set()
+        for index in new:
+            scope = self.statements[index].scope
+            names |= self.meanings.uses(scope)
+            names |= {site.name for site in scope.sites if self.meanings.runs_later(site.source)}
+        return names
 
     def _of(
         self, name: str, is_kernel: bool, seen: set[tuple[str, bool, int]], end: int, last: int
@@ -335,8 +369,9 @@ class Notebook:
         while waiting:
             following = waiting.pop()
             is_called = following == name or not is_function
-            if (following, is_called, end) not in seen:
-                seen.add((following, is_called, end))
+            need = following, is_called, end
+            if need not in seen:
+                seen.add(need)
                 changing = [*self.places.storing[following]]
                 if is_called:
                     changing += self.places.calling[following]
@@ -370,7 +405,10 @@ class Notebook:
                 return Stopped(Status.not_attempted, sentence, remedy)
         if any(statement.is_stub and name in statement.gives for statement in self.statements):
             return Stopped(Status.not_attempted, f"{name} still raises NotImplementedError.")
-        definitions = {n for s in self.statements if isinstance(s.tree, DEFINITIONS) for n in s.gives}
+        definitions = set()
+        for statement in self.statements:
+            if isinstance(statement.tree, DEFINITIONS):
+                definitions |= statement.gives
         near = get_close_matches(name, sorted(definitions - exercise_names()), 1, 0.6)
         remedy = "Its cell is missing."
         if near:
@@ -380,15 +418,19 @@ class Notebook:
 
 def _ordered(statements: list[CellStatement]) -> list[CellStatement]:
     """In the notebook's order, but imports first whose names nothing else gives."""
-    others = {name for s in statements if not isinstance(s.tree, IMPORTS) for name in s.gives}
+    others = {ANYTHING}
+    for statement in statements:
+        if not isinstance(statement.tree, IMPORTS):
+            others |= statement.gives
 
-    def late(statement):
-        return not isinstance(statement.tree, IMPORTS) or bool(statement.gives & (others | {ANYTHING}))
+    def rank(statement):
+        """0 for an import from __future__, 1 for another one, 2 for what keeps its place."""
+        if getattr(statement.tree, "module", "") == "__future__":
+            return 0
+        is_import = isinstance(statement.tree, IMPORTS)
+        return 1 if is_import and not statement.gives & others else 2
 
-    def future(statement):
-        return getattr(statement.tree, "module", "") == "__future__"
-
-    return sorted(statements, key=lambda statement: (not future(statement), late(statement)))
+    return sorted(statements, key=rank)
 
 
 def _piece(statements: list[CellStatement]) -> tuple[str, str, list[int]]:
@@ -396,15 +438,17 @@ def _piece(statements: list[CellStatement]) -> tuple[str, str, list[int]]:
     its number and a picture in a text is not sent along."""
     cell = statements[0].cell
     chosen = [statement.index for statement in statements]
-    spans = [(first_line(statement), statement.end_lineno) for statement in cell.statements]
-    wanted = {line for index in chosen for line in range(spans[index][0], spans[index][1] + 1)}
+    spans = [range(first_line(statement), statement.end_lineno + 1) for statement in cell.statements]
+    wanted = set().union(*(spans[index] for index in chosen))
     size = 0
     while len(wanted) > size:  # statements that share a line stay together
         size = len(wanted)
-        wanted.update(*(range(first, last + 1) for first, last in spans if {first, last} & wanted))
+        for span in spans:
+            if span[0] in wanted or span[-1] in wanted:
+                wanted.update(span)
     lines = cell.text.split("\n")
     text = "\n".join(line if number in wanted else "" for number, line in enumerate(lines, 1))
-    remaining = [index for index, (first, _) in enumerate(spans) if first in wanted]
+    remaining = [index for index, span in enumerate(spans) if span[0] in wanted]
     places = {index: place for place, index in enumerate(remaining)}
     return cell.label, text.rstrip("\n"), [places[index] for index in chosen]
 

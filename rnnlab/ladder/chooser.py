@@ -180,10 +180,14 @@ def fastest(
         answers = _narrow_answers(network, x, state, allowed, refused)
         runs |= answers
         narrow += answers
+    return _measure(runs, narrow, refused, len(x))
+
+
+def _measure(runs: Runs, narrow: list[str], refused: dict[str, str], T: int) -> Choice:
+    """The quickest of the runs, of T steps each; those in `narrow` are compared with exact results."""
     timings = _in_turns(runs)
     exact = runs[EXACT]() if narrow else []
     errors = {name: max(map(relative_error, runs[name](), exact)) for name in narrow}
-    T = len(x)
     ways = []
     for name, timing in timings.items():
         microseconds = 1e6 * timing.median / T
