@@ -148,22 +148,38 @@ def grade(
     vary: (the exercise with its numbers, these numbers), or raises Stopped; None: those that the notebook
     names.  box: the sandbox; None: by `plain`.
     """
-    notebook = Notebook.read(path)
-    lesson = lesson_of(path, notebook.names, lesson)
+    notebook, lesson = _read(path, lesson)
     _refuse_the_lesson_itself(path, lesson, notebook.names)
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     box = box or sandbox.choose(plain)
     verdicts = []
     numbers = {}
+    vary = vary or as_variant
     for exercise in _chosen(lesson, only):
         try:
-            exercise, numbers[exercise.name] = (vary or as_variant)(exercise, notebook)
-            verdicts.append(grade_one(exercise, notebook, seed, box))
+            exercise, numbers[exercise.name] = vary(exercise, notebook)
+            outcome = grade_one(exercise, notebook, seed, box)
         except Stopped as stopped:
-            verdicts.append(verdict(exercise, stopped))
-        tell(verdicts[-1])
+            outcome = verdict(exercise, stopped)
+        except Overtime as overtime:  # a notebook may be written so that finding its numbers takes hours
+            outcome = verdict(exercise, _fault(overtime))
+        verdicts.append(outcome)
+        tell(outcome)
     named = {name: known for name, known in numbers.items() if known}
     return GradeReport(lesson, box, seed, tuple(verdicts), named)
+
+
+def _read(path: Path, lesson: str | None) -> tuple[Notebook, str]:
+    """The notebook and its lesson. Raises Unusable, also where to find out what it defines takes too long."""
+    try:
+        with limited(OWN_SECONDS):
+            notebook = Notebook.read(path)
+            return notebook, lesson_of(path, notebook.names, lesson)
+    except Overtime:
+        raise Unusable(
+            f"what {path} defines could not be found out in {OWN_SECONDS:.0f} s: "
+            "it holds too much program text"
+        ) from None
 
 
 def _refuse_the_lesson_itself(path: Path, lesson: str, names: set[str]) -> None:
@@ -236,11 +252,16 @@ def _verdict(exercise: Exercise, find_problem: Callable[[], NotPassed | None]) -
     except Stopped as stopped:
         problem = stopped
     except (Exception, Overtime) as error:
-        if os.environ.get(f"{current().settings_prefix}DEBUG"):
-            traceback.print_exception(error, file=sys.stderr)
-        fault = f"The judge failed ({type(error).__name__}: {error}): not graded."
-        problem = Stopped(Status.grader_error, fault, GRADE_AGAIN)
+        problem = _fault(error)
     return verdict(exercise, problem, time.perf_counter() - start)
+
+
+def _fault(error: BaseException) -> Stopped:
+    """What the judge's own failure means for the learner."""
+    if os.environ.get(f"{current().settings_prefix}DEBUG"):
+        traceback.print_exception(error, file=sys.stderr)
+    sentence = f"The judge failed ({type(error).__name__}: {error}): not graded."
+    return Stopped(Status.grader_error, sentence, GRADE_AGAIN)
 
 
 def _problem(
@@ -287,27 +308,31 @@ def lesson_of(path: Path, names: set[str], insisted: str | None = None) -> str:
     """The lesson that a notebook belongs to: by its file's name if that says one, else by the functions in
     it."""
     course = current()
-    holds = {
-        lesson: [name for name in course.catalogue(lesson) if name in names] for lesson in course.lessons
-    }
+    holds = {}
+    for lesson in course.lessons:
+        holds[lesson] = [name for name in course.catalogue(lesson) if name in names]
     likely = max(holds, key=lambda lesson: len(holds[lesson]))
     in_name = (lesson for lesson in holds if re.search(rf"(?<![a-z]){lesson}(?![a-z])", path.stem))
     named = insisted or next(in_name, None)
     if named and (holds[named] or not holds[likely]):
         return named
     if named:
+        defined = ", ".join(holds[likely])
         raise Unusable(
             f"{path} should be of lesson {named} but holds none of its exercises. It seems to be of "
-            f"{likely}: it defines {', '.join(holds[likely])}. Grade that file, or call it "
-            f"{course.lessons[likely]}.ipynb."
+            f"{likely}: it defines {defined}. Grade that file, or call it {course.lessons[likely]}.ipynb."
         )
     if holds[likely]:
         return likely
-    near = [f"{name} (for {close[0]}?)" for name in sorted(names) if (close := _near(name))]
-    hint = f" It defines {', '.join(near[:3])}." if near else ""
-    raise Unusable(
-        f"{path} defines no exercise of this course.{hint} The lessons are {', '.join(course.lessons)}."
-    )
+    near = []
+    for name in sorted(names):
+        if close := _near(name):
+            near.append(f"{name} (for {close[0]}?)")
+        if len(near) == 3:  # as many as the sentence names
+            break
+    hint = f" It defines {', '.join(near)}." if near else ""
+    lessons = ", ".join(course.lessons)
+    raise Unusable(f"{path} defines no exercise of this course.{hint} The lessons are {lessons}.")
 
 
 def _near(name: str) -> list[str]:

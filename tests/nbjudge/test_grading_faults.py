@@ -339,3 +339,22 @@ def test_a_kernel_where_the_simulators_package_is_missing_is_not_called_forbidde
     stopped = conversation._raised("tanh_kernel", outcome)
     assert stopped.status == Status.grader_error
     assert holds(str(stopped.args), "tanh_kernel", "numba")
+
+
+def test_a_notebook_whose_numbers_take_too_long_to_find_costs_one_exercise_its_verdict(written, monkeypatch):
+    def fail_on_one(notebook, name):
+        if name == "last_step":
+            raise clock.Overtime
+        return {}
+
+    monkeypatch.setattr(grading.Notebook, "numbers", fail_on_one)
+    result = verdicts(written(RIGHT, COUNT))
+    assert (result["last_step"].status, result["last_step"].points) == ("grader_error", 0)
+    assert result["count_rnn_flops"].passed
+
+
+def test_a_notebook_whose_lesson_takes_too_long_to_find_is_refused_by_the_judge(written, monkeypatch):
+    monkeypatch.setattr(grading, "lesson_of", lambda *named: time.sleep(60) or "start_here")
+    monkeypatch.setattr(grading, "OWN_SECONDS", 0.2)
+    with pytest.raises(notebook_file.Unusable):
+        grade(written(RIGHT), seed=1)
