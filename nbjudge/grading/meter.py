@@ -99,7 +99,10 @@ def count_costs(function: Callable, *inputs: object) -> Counter:
 
 @contextmanager
 def counting_program(names: dict[str, object]) -> Iterator[Counter]:
-    """Lets NumPy and Python count for the functions with these globals, whose values return afterwards."""
+    """Lets NumPy and Python count for the functions with these globals.
+
+    Afterwards the globals have their values of before, and new ones have plain arrays.
+    """
     before = dict(names)
     tracer = sys.gettrace()
     CountingArray.costs = costs = Counter()
@@ -110,6 +113,8 @@ def counting_program(names: dict[str, object]) -> Iterator[Counter]:
     finally:
         sys.settrace(tracer)
         names.update(before)
+        for name in names.keys() - before.keys():
+            names[name] = plain_arrays(names[name])
 
 
 def _trace_call(names: dict, costs: Counter, frame: FrameType, event: str, _) -> Callable | None:

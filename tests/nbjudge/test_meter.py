@@ -141,3 +141,13 @@ def test_what_an_answer_kept_of_an_earlier_call_is_there_again():
     Meter(notebook["answer"])(b)
     assert notebook["states"] is states
     assert notebook["np"] is np
+
+
+def test_what_an_answer_keeps_of_a_call_that_counts_is_plain():
+    notebook = {"np": np}
+    source = "def answer(x):\n    global last, steps\n    last = 2 * x\n    steps = [(x,), {'h': x + 1}]\n"
+    exec(source, notebook)
+    Meter(notebook["answer"])(a)
+    (first,), named = notebook["steps"]
+    assert {type(array) for array in (notebook["last"], first, named["h"])} == {np.ndarray}
+    assert np.array_equal(named["h"], a + 1)
