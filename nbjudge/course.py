@@ -6,7 +6,6 @@ distribution names in the entry point group `nbjudge.courses`.
 """
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +13,7 @@ from importlib import import_module, metadata
 from typing import Protocol
 
 from nbjudge.exercise import Exercise
+from nbjudge.remedies import pip_install
 
 VARIABLE = "NBJUDGE_COURSE"
 GROUP = "nbjudge.courses"
@@ -102,7 +102,7 @@ def choose(address: str) -> None:
 
 def install_command() -> str:
     """The command that installs the course's extra `lab`, in a clone and beside a wheel."""
-    return f"{sys.executable} -m pip install '{current().name}[lab]'"
+    return pip_install(f"{current().name}[lab]")
 
 
 def current() -> Course:

@@ -21,6 +21,7 @@ from nbjudge.classroom.exported import Record
 from nbjudge.classroom.report_summary import BY_HAND, Paper, Papers
 from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
+from nbjudge.remedies import pip_install
 
 SCHEMA = 3  # of nbgrader's metadata
 CHECK = re.compile(r"check\((\w+)(?:, [^()]*)?\)")
@@ -99,7 +100,7 @@ def push_marks(
         from nbgrader.api import Gradebook, MissingEntry
         from sqlalchemy.exc import SQLAlchemyError
     except ModuleNotFoundError as missing:
-        remedy = f"{sys.executable} -m pip install nbgrader"
+        remedy = pip_install("nbgrader")
         raise Unusable(f"writing into a gradebook needs the package {missing.name}: {remedy}.") from None
     if not gradebook.is_file():
         raise Unusable(f"{gradebook} is not a file: run nbgrader generate_assignment first.")

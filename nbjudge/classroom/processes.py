@@ -19,6 +19,7 @@ import psutil
 
 from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
+from nbjudge.remedies import pip_install
 from nbjudge.running.family import Family
 from nbjudge.running.sandbox import CHECKOUT, MEMORY
 
@@ -92,7 +93,7 @@ def on_cluster(address: str) -> Iterator[Callable]:
     try:
         from distributed import Client
     except ImportError:
-        raise Unusable(f"--scheduler needs Dask: {sys.executable} -m pip install distributed") from None
+        raise Unusable(f"--scheduler needs Dask: {pip_install('distributed')}") from None
     try:
         with Client(address, timeout=PATIENCE) as client:
             client.wait_for_workers(1, timeout=PATIENCE)

@@ -1,0 +1,62 @@
+"""A remedy can be pasted into a shell, wherever Python is installed."""
+
+import shlex
+import sys
+
+import pytest
+
+from nbjudge import course
+from nbjudge.classroom import processes
+from nbjudge.finding.notebook_file import Unusable
+from rnnlab.gpu import card
+from rnnlab.ladder import find, inference
+from rnnlab.network import Network
+
+PYTHON = "/opt/the lab's/bin/python"
+NETWORK = Network.create("lstm", 2, 3)
+
+
+def refused_rung():
+    return find("numba_fused").refuses(NETWORK, 2, 2)
+
+
+def refused_weights():
+    with pytest.raises(ValueError, match="Numba") as refusal:
+        inference.Inference(NETWORK, "int8")
+    return str(refusal.value)
+
+
+def refused_plan():
+    return card.why_not.__wrapped__().removesuffix(" beside an NVIDIA driver")
+
+
+def refused_cluster():
+    with pytest.raises(Unusable) as refusal, processes.on_cluster("tcp://host:1"):
+        pass
+    return str(refusal.value)
+
+
+def lab():
+    return f"install: {course.install_command()}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell reads these commands")
+@pytest.mark.parametrize(
+    ("refused", "packages"),
+    [
+        (refused_rung, ["numba", "scipy"]),
+        (refused_weights, ["numba", "scipy"]),
+        (refused_plan, ["cupy-cuda13x"]),
+        (refused_cluster, ["distributed"]),
+        (lab, ["rnnlab[lab]"]),
+    ],
+)
+def test_a_shell_reads_the_command_that_installs_what_is_missing(monkeypatch, refused, packages):
+    lab()  # finds the installed course
+    monkeypatch.setattr(sys, "executable", PYTHON)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr(inference, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.delenv("RNNLAB_CUDA", raising=False)
+    command = refused().partition(": ")[2]
+    assert shlex.split(command) == [PYTHON, "-m", "pip", "install", *packages]
