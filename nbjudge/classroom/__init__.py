@@ -3,8 +3,9 @@
 Files are the truth, in place of a database.  A class folder holds one assignment, or all lessons of a course
 where students have the same identifier everywhere (Moodle's number belongs to one assignment):
 
-  class.json              {"format", "key": the class key, 64 hexadecimal digits, "variants": [lesson, ...]};
-                          secret: seeds and variants are drawn from the key
+  class.json              {"format", "key": the class key, 64 hexadecimal digits, "variants": [lesson, ...],
+                          "taken": [sha256 of a file that `collect --take` chose, ...]}; each but the key may
+                          be missing; secret: seeds and variants are drawn from the key
   submissions.jsonl       the submissions list: one line for each file that `collect` saw
   files/<sha256>.ipynb    each notebook as it was handed in, by its content
   results/<folder of the student>/<lesson>.json    one file for each graded submission, written whole
