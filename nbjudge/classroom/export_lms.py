@@ -223,20 +223,11 @@ def _fill(template: Template, papers: Papers, out_of: Points, others: Iterable[s
         )
     clear, unclear = _clear_rows(matches)
     possible = template.possible if out_of is None else out_of
-    filled = []
-    untouched = []
-    replaced = []
-    recommented = []
-    for student, row in clear.items():
-        if id(row) in template.untouched:
-            untouched.append(student)
-            continue
-        filled.append(student)
-        is_other_mark, is_other_comment = _write(template, row, markable[student], possible)
-        if is_other_mark:
-            replaced.append(student)
-        if is_other_comment:
-            recommented.append(student)
+    untouched = [student for student, row in clear.items() if id(row) in template.untouched]
+    filled = [student for student in clear if student not in untouched]
+    written = {student: _write(template, clear[student], markable[student], possible) for student in filled}
+    replaced = [student for student, (is_other_mark, _) in written.items() if is_other_mark]
+    recommented = [student for student, (_, is_other_comment) in written.items() if is_other_comment]
     unjudged = [paper.student for paper in papers if paper.open_points]
     awaited = [paper.student for paper in papers if paper.awaited]
     named = {
@@ -249,16 +240,22 @@ def _fill(template: Template, papers: Papers, out_of: Points, others: Iterable[s
         "Another comment of an export, and what was added to it, is replaced": recommented,
     }
     full_marks = max((paper.max_score for paper in papers), default=0)
-    remarks = _scaling(path, possible, full_marks)
-    for why, students in named.items():
-        if students:
-            is_all = len(students) == len(papers) > 1
-            listed = "all" if is_all else ", ".join(students)
-            remarks.append(f"{why}: {listed}.")
+    remarks = [*_scaling(path, possible, full_marks), *_sentences(named, len(papers))]
     known = map(plain_identifier, [*others, *(paper.student for paper in papers)])
     present = set().union(*(rows[name] for name in known))
     missing = [identifier for identifier, row in template.people if id(row) not in present]
     return Filling(template.table, len(filled), replaced, missing, remarks)
+
+
+def _sentences(named: dict[str, list[str]], count: int) -> list[str]:
+    """ "Withheld: 1234, 5678." for each reason, of a class of `count` students."""
+    sentences = []
+    for why, students in named.items():
+        if students:
+            is_all = len(students) == count > 1
+            listed = "all" if is_all else ", ".join(students)
+            sentences.append(f"{why}: {listed}.")
+    return sentences
 
 
 def _clear_rows(matches: dict[str, dict[int, Row]]) -> tuple[dict[str, Row], list[str]]:

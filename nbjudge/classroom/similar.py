@@ -23,8 +23,9 @@ from nbjudge.classroom.submissions import slug
 from nbjudge.classroom.variants import lessons_variants
 from nbjudge.course import current
 from nbjudge.files import ROOT
-from nbjudge.finding.notebook import Notebook, first_line, statements_of
+from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import Unusable
+from nbjudge.finding.statements import first_line, statements_of
 from nbjudge.printable import printable
 from nbjudge.variants import variants_of
 
