@@ -9,18 +9,25 @@ from itertools import zip_longest
 
 def lambert(levels: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """(odd, even): coefficients of P and Q for rising powers of a², scaled so that both begin with 1."""
-    before_p = [0]
-    p = [1]
-    before_q = [1]
-    q = [1]
-    for n in range(2, levels + 1):
-        factor = 2 * n - 1
-        before_p, p = p, _next(p, before_p, factor)
-        before_q, q = q, _next(q, before_q, factor)
+    p = _coefficients([0], levels)
+    q = _coefficients([1], levels)
     return tuple(c / p[0] for c in p), tuple(c / q[0] for c in q)
+
+
+def _coefficients(before: list[int], levels: int) -> list[int]:
+    """P or Q for that many levels, from what it is before the first level."""
+    now = [1]
+    for n in range(2, levels + 1):
+        after = _next(now, before, 2 * n - 1)
+        before = now
+        now = after
+    return now
 
 
 def _next(now: list[int], before: list[int], factor: int) -> list[int]:
     """factor · now + a² · before, without a last coefficient of 0."""
-    both = [factor * a + b for a, b in zip_longest(now, [0, *before], fillvalue=0)]
-    return both if both[-1] else both[:-1]
+    shifted = [0, *before]  # times a²
+    result = [factor * a + b for a, b in zip_longest(now, shifted, fillvalue=0)]
+    if not result[-1]:
+        result.pop()
+    return result

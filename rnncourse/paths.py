@@ -45,7 +45,8 @@ class Path(NamedTuple):
 
     def outside(self) -> set[str]:
         """Lessons that it does not hold and its own build on, or those in turn."""
-        return set().union(*map(everything_below, self.lessons)).difference(self.lessons)
+        below = set().union(*map(everything_below, self.lessons))
+        return below.difference(self.lessons)
 
     def hours(self, minutes: Mapping[str, int]) -> tuple[int, int]:
         """Hours of its own lessons, and with those outside; minutes: of each lesson, by its number."""
@@ -68,7 +69,9 @@ def numbers_of(first: int, last: int) -> tuple[str, ...]:
 def cell_backwards(sweep: Callable, steps: int) -> int:
     """How many cells a sweep of rnnlab.reference runs backward for a loss at each of so many steps."""
     network = Network.create("rnn_tanh", input_size=2, hidden_size=3, dtype="float64")
-    return sweep(network, np.zeros((steps, 1, 2)), None, np.ones((steps, 1, 3))).cell_backwards
+    x = np.zeros((steps, 1, 2))
+    dy = np.ones((steps, 1, 3))
+    return sweep(network, x, None, dy).cell_backwards
 
 
 def weights_of_an_lstm() -> int:
@@ -96,12 +99,15 @@ def _read_a_column(y):
 def sectors_of_every_second() -> int:
     """Sectors that a warp loads when it reads every second float32."""
     x, y = np.zeros((2, 64), "float32")
-    return observe(_read_every_second, 1, 32, (x, y)).counts.global_load_sectors
+    report = observe(_read_every_second, 1, 32, (x, y))
+    return report.counts.global_load_sectors
 
 
 def turns_of_a_column() -> int:
     """Turns of the banks when a warp reads a column of a tile [32,32]."""
-    return 1 + observe(_read_a_column, 1, 32, (np.zeros(32, "float32"),)).counts.bank_conflicts
+    y = np.zeros(32, "float32")
+    report = observe(_read_a_column, 1, 32, (y,))
+    return 1 + report.counts.bank_conflicts
 
 
 PATHS = {
@@ -177,24 +183,36 @@ def test(name: str, *answers: float) -> None:
     if not answers:
         for number, question in enumerate(path.questions, 1):
             print(f"{number}. {question.text}")
-        print(f"Put {count} numbers in place of ...: paths.test({name!r}{', ...' * count})")
+        gaps = ", ..." * count
+        print(f"Put {count} numbers in place of ...: paths.test({name!r}{gaps})")
         return
     if len(answers) != count:
-        raise ValueError(f"{quantity(len(answers), 'answer')} to {count} questions; write ... for a gap.")
+        number_of_answers = quantity(len(answers), "answer")
+        raise ValueError(f"{number_of_answers} to {count} questions; write ... for a gap.")
+    lessons = set()
     to_read = set()
     for number, (question, answer) in enumerate(zip(path.questions, answers, strict=True), 1):
-        if answer is not ... and not isinstance(answer, Real):
-            raise TypeError(f"Answer {number} is {answer!r}; answers are numbers, and ... is a gap.")
-        right = question.answer()
-        if answer is not ... and abs(answer - right) <= TOLERANCE * abs(right):  # nan is not right
-            continue
-        to_read.add(question.lesson)
-        reason = "No answer" if answer is ... else f"{right:,.9g} is right, not {answer:,.9g}"
-        print(f"{number}. {reason}: lesson {question.lesson}.")
+        lessons.add(question.lesson)
+        if mistake := _mistake(number, question, answer):
+            to_read.add(question.lesson)
+            print(f"{number}. {mistake}: lesson {question.lesson}.")
     if to_read:
-        print(f"Take lesson{'s' if len(to_read) > 1 else ''} {list_lessons(to_read)} at least.")
-    if to_skip := {question.lesson for question in path.questions} - to_read:
+        noun = "lessons" if len(to_read) > 1 else "lesson"
+        print(f"Take {noun} {list_lessons(to_read)} at least.")
+    if to_skip := lessons - to_read:
         print(f"You may skip {list_lessons(to_skip)}, or do the exercises alone.")
+
+
+def _mistake(number: int, question: Question, answer: object) -> str:
+    """What is wrong with the answer to the question of that number; empty if it is right."""
+    if answer is ...:
+        return "No answer"
+    if not isinstance(answer, Real):
+        raise TypeError(f"Answer {number} is {answer!r}; answers are numbers, and ... is a gap.")
+    right = question.answer()
+    if abs(answer - right) <= TOLERANCE * abs(right):  # nan is not right
+        return ""
+    return f"{right:,.9g} is right, not {answer:,.9g}"
 
 
 def list_lessons(lessons: Iterable[str]) -> str:
@@ -203,5 +221,8 @@ def list_lessons(lessons: Iterable[str]) -> str:
     numbered = enumerate(sorted(lessons))
     for _, group in groupby(numbered, key=lambda pair: int(pair[1]) - pair[0]):
         run = [lesson for _, lesson in group]
-        parts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else run
-    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+        if len(run) > 2:
+            run = [f"{run[0]} to {run[-1]}"]
+        parts += run
+    before_last = ", ".join(parts[:-1])
+    return " and ".join(filter(None, [before_last, *parts[-1:]]))

@@ -68,14 +68,20 @@ class Sheet(Shown):
 
     def element(self, tag: str, content: str = "", **attributes: object) -> None:
         """One SVG element; `stroke_width` becomes stroke-width, None is left out."""
-        pairs = [(key.replace("_", "-"), value) for key, value in attributes.items() if value is not None]
-        written = " ".join(f'{key}="{number(value)}"' for key, value in pairs)
-        self.elements.append(f"<{tag} {written}>{content}</{tag}>" if content else f"<{tag} {written}/>")
+        pairs = []
+        for key, value in attributes.items():
+            if value is not None:
+                name = key.replace("_", "-")
+                pairs.append(f'{name}="{number(value)}"')
+        written = " ".join(pairs)
+        end = f">{content}</{tag}>" if content else "/>"
+        self.elements.append(f"<{tag} {written}{end}")
 
     def area(self, x: float, y: float, width: float, height: float, fill: str = CHIP, radius: float = 14):
         """Ground on which other shapes stand, such as a chip."""
         place = {"x": x, "y": y, "width": width, "height": height, "rx": radius}
-        self.element("rect", **place, fill=fill, stroke=CHIP_EDGE if fill == CHIP else None)
+        edge = CHIP_EDGE if fill == CHIP else None
+        self.element("rect", **place, fill=fill, stroke=edge)
 
     def line(self, *points: Point, colour: str = INK, width: float = 2, dashes: str | None = None) -> None:
         """Line through the points, without a head."""
@@ -84,7 +90,8 @@ class Sheet(Shown):
 
     def path(self, points: tuple[Point, ...]) -> str:
         """Path of a line."""
-        return f"M{'L'.join(map(pair, points))}"
+        corners = "L".join(map(pair, points))
+        return f"M{corners}"
 
     def words(self, label: str, size: int) -> str:
         """What stands in a text."""
@@ -102,7 +109,8 @@ class Sheet(Shown):
         colour: str = INK,
     ) -> None:
         """Words with their baseline at y."""
-        look = {"font_size": size, "text_anchor": anchor, "font_weight": "600" if bold else None}
+        weight = "600" if bold else None
+        look = {"font_size": size, "text_anchor": anchor, "font_weight": weight}
         self.element("text", self.words(label, size), x=x, y=y, **look, fill=colour)
 
     def note(self, x: float, y: float, label: str, role: str = "plain", *, bold: bool = False) -> None:
@@ -121,15 +129,21 @@ class Sheet(Shown):
         size = f'viewBox="0 0 {WIDTH} {self.height}"'
         room = f'width="{WIDTH}" height="{self.height}" style="max-width:100%;height:auto"'
         start = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" {size} {room}'
+        letters = f'font-family="{FONT}"'
         contents = f"<title>{escape(self.title)}</title>\n<desc>{label}</desc>"
         card = f'<rect width="{WIDTH}" height="{self.height}" rx="6" fill="{CARD}"/>'
-        return "\n".join([f'{start} font-family="{FONT}">', contents, card, *self.elements, "</svg>\n"])
+        lines = [f"{start} {letters}>", contents, card, *self.elements, "</svg>\n"]
+        return "\n".join(lines)
 
 
 def number(value: object) -> str:
     """At most one decimal, so that the same drawing has the same bytes everywhere."""
-    return f"{round(value, 1):g}" if isinstance(value, int | float) else str(value)
+    if isinstance(value, int | float):
+        rounded = round(value, 1)
+        return f"{rounded:g}"
+    return str(value)
 
 
 def pair(point: Point) -> str:
-    return f"{number(point[0])} {number(point[1])}"
+    x, y = point
+    return f"{number(x)} {number(y)}"

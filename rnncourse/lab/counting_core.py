@@ -57,8 +57,10 @@ class CountingCore:
     @property
     def missing(self) -> tuple[int, int] | None:
         """(row, vector) of the first result that was not stored; None if the tile is complete."""
-        places = ((r, v) for r in range(self.rows) for v in range(self.vectors))
-        return next((place for place in places if place not in self._stored), None)
+        for place in np.ndindex(self.rows, self.vectors):
+            if place not in self._stored:
+                return place
+        return None
 
     def zero(self, register: int) -> None:
         """Begin a sum."""
@@ -82,10 +84,10 @@ class CountingCore:
     def multiply_add(self, total: int, x: int, y: int) -> None:
         """Add the product of registers x and y to the sum in register total."""
         self._note("multiply_add", total, x, y)
-        so_far, *factors = (self._read(register) for register in (total, x, y))
-        weights = next((factor for factor in factors if isinstance(factor, Weights)), None)
-        state = next((factor for factor in factors if isinstance(factor, State)), None)
-        if weights is None or state is None:
+        so_far, state, weights = (self._read(register) for register in (total, x, y))
+        if isinstance(state, Weights):
+            state, weights = weights, state
+        if not isinstance(state, State) or not isinstance(weights, Weights):
             self._fail("needs a state and a vector of the panel as factors", x, y)
         if weights.k != state.k:
             self._fail("multiplies different terms", x, y)
@@ -93,7 +95,7 @@ class CountingCore:
             self._fail("adds to what is not a sum: a sum begins with zero(register)", total)
         place = state.r, weights.v
         if so_far.place not in (None, place):
-            self._fail(f"adds the product of row {place[0]}, vector {place[1]} to another sum", total)
+            self._fail(f"adds the product of row {state.r}, vector {weights.v} to another sum", total)
         if state.k in so_far.terms:
             self._fail(f"adds term {state.k} a second time", total)
         self.multiplies += 1
@@ -106,16 +108,18 @@ class CountingCore:
         total = self._read(register)
         if not isinstance(total, Sum) or total.place != (r, v):
             self._fail(f"stores something else as the result of row {r}, vector {v}", register)
-        lacking = sorted(set(range(self.terms)) - total.terms)
+        lacking = set(range(self.terms)) - total.terms
         if lacking:
-            self._fail(f"stores a sum that lacks term {lacking[0]} of {self.terms}", register)
+            first = min(lacking)
+            self._fail(f"stores a sum that lacks term {first} of {self.terms}", register)
         if (r, v) in self._stored:
             self._fail("stores a result a second time", register)
         self.stores += 1
         self._stored.add((r, v))
 
     def _note(self, name: str, *numbers: int) -> None:
-        call = f"{name}({', '.join(map(str, numbers))})"
+        arguments = ", ".join(map(str, numbers))
+        call = f"{name}({arguments})"
         if not all(isinstance(n, int | np.integer) for n in numbers):
             raise Wrong(f"{call:.80}: an instruction takes whole numbers.")
         if len(self.listing) == MOST:
@@ -123,8 +127,9 @@ class CountingCore:
         self.listing.append(call)
 
     def _put(self, register: int, content: Weights | State | Sum) -> None:
-        if not self.first <= register < self.first + self.registers:
-            places = f"{self.first} to {self.first + self.registers - 1}"
+        end = self.first + self.registers
+        if not self.first <= register < end:
+            places = f"{self.first} to {end - 1}"
             raise Wrong(f"{self.listing[-1]}: the core has {self.registers} registers, {places}.")
         self._holds[register] = content
 
@@ -139,8 +144,11 @@ class CountingCore:
                 self._fail(f"has {letter} = {place}, and {letter} ends before {end} here")
 
     def _fail(self, what: str, *registers: int) -> None:
-        holds = "; ".join(f"register {n} holds {describe(self._holds[n])}" for n in registers)
-        raise Wrong(f"{self.listing[-1]} {what}{f' ({holds})' if holds else ''}.")
+        call = self.listing[-1]
+        contents = [f"register {n} holds {describe(self._holds[n])}" for n in registers]
+        if contents:
+            what = f"{what} ({'; '.join(contents)})"
+        raise Wrong(f"{call} {what}.")
 
 
 def describe(content: Weights | State | Sum) -> str:
@@ -152,4 +160,5 @@ def describe(content: Weights | State | Sum) -> str:
     if content.place is None:
         return "an empty sum"
     row, vector = content.place
-    return f"the sum of row {row}, vector {vector} with {quantity(len(content.terms), 'term')}"
+    terms = quantity(len(content.terms), "term")
+    return f"the sum of row {row}, vector {vector} with {terms}"

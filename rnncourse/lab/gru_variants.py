@@ -38,15 +38,18 @@ class Case:
 
     def relative_speed(self) -> list[float]:
         """Median time of V1 over that of each variant."""
-        medians = [self.timings[rung.name].median for rung in VARIANTS]
-        return [medians[0] / median for median in medians]
+        first, *others = self._medians()
+        return [1.0, *(first / median for median in others)]
 
     def gflops(self) -> list[float]:
         """Rate of each variant, counting the products all five must do: recomputed ones count nothing."""
         H = self.hidden_size
         steps = self.T * self.minibatch
         work = 3 * 2 * GATES * H * (H + H) * steps
-        return [1e-9 * work / self.timings[rung.name].median for rung in VARIANTS]
+        return [1e-9 * work / median for median in self._medians()]
+
+    def _medians(self) -> list[float]:
+        return [self.timings[rung.name].median for rung in VARIANTS]
 
 
 def measure(
@@ -69,25 +72,33 @@ def measure(
             for rung in VARIANTS:
                 _refuse_wrong_numbers(rung, min(H, 128), min(B, 8))
             runs = {rung.name: _training_step(rung, T, B, H) for rung in VARIANTS}
-            cases.append(Case(H, B, T, take_turns(runs, rounds)))
-            tell(cases[-1])
-        if time.perf_counter() - begin > LONGEST:
+            timings = take_turns(runs, rounds)
+            case = Case(H, B, T, timings)
+            cases.append(case)
+            tell(case)
+        seconds = time.perf_counter() - begin
+        if seconds > LONGEST:
             break
     return cases
 
 
 def _problem(rung: Rung, T: int, B: int, H: int):
-    reset = "after" if rung.refuses(Network.create("gru", 1, 1, reset="before"), 1, 1) else "before"
+    smallest = Network.create("gru", 1, 1, reset="before")
+    reset = "after" if rung.refuses(smallest, 1, 1) else "before"
     network = Network.create("gru", H, H, reset=reset, seed=H)
-    rng = np.random.default_rng(H)
-    return network, *(rng.normal(size=(T, B, H)).astype("float32") for _ in range(2))
+    x, dy = np.random.default_rng(H).normal(size=(2, T, B, H)).astype("float32")
+    return network, x, dy
 
 
 def _training_step(rung: Rung, T: int, B: int, H: int) -> Callable[[], object]:
     network, x, dy = _problem(rung, T, B, H)
     state = network.zero_state(B)
-    rung = rung.module
-    return lambda: rung.backward(network, rung.forward(network, x, state)[2], dy, None)
+
+    def step():
+        _, _, saved = rung.module.forward(network, x, state)
+        return rung.module.backward(network, saved, dy, None)
+
+    return step
 
 
 def _refuse_wrong_numbers(rung: Rung, H: int, B: int) -> None:
@@ -96,7 +107,10 @@ def _refuse_wrong_numbers(rung: Rung, H: int, B: int) -> None:
     dx, _, gradients = rung.module.backward(network, saved, dy, None)
     exact = network.astype("float64")
     _, _, saved = reference.forward(exact, x.astype("float64"))
-    want_dx, _, want = reference.backward(exact, saved, dy.astype("float64"))
-    errors = [relative_error(dx, want_dx), *(relative_error(gradients[name], want[name]) for name in want)]
-    if max(errors) > TOLERANCES["float32"].gradient:
-        raise ValueError(f"{rung.name} is wrong by {max(errors):.1e}: fix it before timing it")
+    exact_dx, _, exact_gradients = reference.backward(exact, saved, dy.astype("float64"))
+    errors = [relative_error(dx, exact_dx)]
+    for name, exact_gradient in exact_gradients.items():
+        errors.append(relative_error(gradients[name], exact_gradient))
+    largest = max(errors)
+    if largest > TOLERANCES["float32"].gradient:
+        raise ValueError(f"{rung.name} is wrong by {largest:.1e}: fix it before timing it")

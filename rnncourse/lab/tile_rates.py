@@ -72,7 +72,7 @@ class CompiledTile:
         self._loop = _compile_repeated(lambda builder, call: emit(builder, form, call), self.width)
         a = np.ones((self.terms, self.tile.rows), "float32")
         panel = np.ones((self.terms, self.width), "float32")
-        self._arrays = a, panel, np.empty((self.tile.rows, self.width), "float32")
+        self._arrays = a, panel, self._result()
         self.turns = max(1, round(FLOP / self.flop))
 
     @property
@@ -86,9 +86,13 @@ class CompiledTile:
 
     def product(self, a: np.ndarray, panel: np.ndarray) -> np.ndarray:
         """a [rows,K] times panel [K,width], float32."""
-        c = np.empty((self.tile.rows, self.width), "float32")
-        self._loop(1, np.ascontiguousarray(a.T), np.ascontiguousarray(panel), c)
+        c = self._result()
+        packed_states = np.ascontiguousarray(a.T)  # [K,rows]
+        self._loop(1, packed_states, np.ascontiguousarray(panel), c)
         return c
+
+    def _result(self) -> np.ndarray:
+        return np.empty((self.tile.rows, self.width), "float32")
 
     def inner_loop(self) -> InnerLoop:
         """Instructions of the block with the most multiply-adds."""
@@ -103,19 +107,25 @@ class CompiledTile:
 
 def count_inner_loop(code: str) -> InnerLoop:
     """Instructions in the block of assembly text that has the most multiply-adds."""
-    loop = max(LABEL.split(code), key=lambda block: len(MULTIPLY_ADD.findall(block)))
-    return InnerLoop(len(MULTIPLY_ADD.findall(loop)), len(STACK.findall(loop)))
+    count = lambda pattern, block: len(pattern.findall(block))
+    blocks = LABEL.split(code)
+    loop = max(blocks, key=lambda block: count(MULTIPLY_ADD, block))
+    return InnerLoop(count(MULTIPLY_ADD, loop), count(STACK, loop))
 
 
 def measure_tiles(
     tiles: Iterable[tuple[int, int]], rounds: int = 7
 ) -> tuple[dict[Tile, TileRate], dict[str, Timing]]:
     """({tile: its rate and its loop}, {"rows × vectors": timing}) of tiles that are measured in turns."""
-    compiled = {f"{rows} × {vectors}": CompiledTile(Tile(rows, vectors)) for rows, vectors in tiles}
-    timings = take_turns({name: tile.run for name, tile in compiled.items()}, rounds)
-    rates = {
-        tile.tile: TileRate(tile.rate(timings[name]), tile.inner_loop()) for name, tile in compiled.items()
-    }
+    compiled = {}
+    for rows, vectors in tiles:
+        compiled[f"{rows} × {vectors}"] = CompiledTile(Tile(rows, vectors))
+    runs = {name: tile.run for name, tile in compiled.items()}
+    timings = take_turns(runs, rounds)
+    rates = {}
+    for name, tile in compiled.items():
+        gflops = tile.rate(timings[name])
+        rates[tile.tile] = TileRate(gflops, tile.inner_loop())
     return rates, timings
 
 
@@ -130,22 +140,26 @@ class CompiledCore:
         self._values: dict[int, ir.Value] = {}
 
     def zero(self, register: int) -> None:
-        self._values[register] = ir.Constant(self._form.vector, [0.0] * self._form.lanes)
+        zeros = [0.0] * self._form.lanes
+        self._values[register] = ir.Constant(self._form.vector, zeros)
 
     def load(self, register: int, k: int, v: int) -> None:
-        place = self._place(self._call.b, (k * self._form.vectors + v) * self._form.lanes)
+        vector = k * self._form.vectors + v
+        place = self._place(self._call.b, vector * self._form.lanes)
         self._values[register] = emit_load(self._builder, self._form, place)
 
     def spread(self, register: int, r: int, k: int) -> None:
-        number = self._builder.load(self._place(self._call.a, k * self._form.rows + r))
-        self._values[register] = emit_spread(self._builder, self._form.vector, number)
+        place = self._place(self._call.a, k * self._form.rows + r)
+        state = self._builder.load(place)
+        self._values[register] = emit_spread(self._builder, self._form.vector, state)
 
     def multiply_add(self, total: int, x: int, y: int) -> None:
         operands = (self._values[register] for register in (x, y, total))
         self._values[total] = emit_multiply_add(self._builder, self._form, *operands)
 
     def store(self, register: int, r: int, v: int) -> None:
-        place = self._place(self._call.c, (r * self._form.vectors + v) * self._form.lanes)
+        vector = r * self._form.vectors + v
+        place = self._place(self._call.c, vector * self._form.lanes)
         emit_store(self._builder, self._form, self._values[register], place)
 
     def _place(self, array: ir.Value, number: int) -> ir.Value:
@@ -166,7 +180,8 @@ class EmittedTile(CompiledTile):
         rng = np.random.default_rng(0)
         a = rng.random((self.tile.rows, self.terms), "float32")
         panel = rng.random((self.terms, self.width), "float32")
-        return np.allclose(self.product(a, panel), a @ panel, rtol=1e-4)
+        product = self.product(a, panel)
+        return np.allclose(product, a @ panel, rtol=1e-4)
 
 
 def _compile_repeated(emit: Callable, width: int):
@@ -178,7 +193,8 @@ def _compile_repeated(emit: Callable, width: int):
             kinds = signature.args
 
             def data(i):
-                return context.make_array(kinds[i])(context, builder, values[i]).data
+                array_of_kind = context.make_array(kinds[i])
+                return array_of_kind(context, builder, values[i]).data
 
             steps = context.cast(builder, values[2], kinds[2], types.int64)
             no = ir.Constant(ir.IntType(1), 0)

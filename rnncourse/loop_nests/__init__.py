@@ -59,7 +59,9 @@ def read(schedule: Mapping[str, object], sizes: tuple[int, int, int]) -> LoopNes
         raise ValueError(f"parallel is {parallel!r}, expected True or False")
     if parallel and order[0] == "k":
         raise ValueError("k is the outermost loop: parallel threads would add to the same sums at once")
-    nest = LoopNest(order, _tile(plain["tile"], sizes), _whole("vectorise", plain["vectorise"]), parallel)
+    tile = _tile(plain["tile"], sizes)
+    vectorise = _whole("vectorise", plain["vectorise"])
+    nest = LoopNest(order, tile, vectorise, parallel)
     _check_tiling(nest, sizes)
     return nest
 
@@ -77,7 +79,8 @@ def build(schedule: Mapping[str, object], sizes: tuple[int, int, int], by: str |
     by = by or engine()
     if by not in ENGINES:
         raise ValueError(f"a schedule is compiled by {' or '.join(ENGINES)}, not {by!r}")
-    return importlib.import_module(f"rnncourse.loop_nests.in_{by}").build(read(schedule, sizes), sizes)
+    compiler = importlib.import_module(f"rnncourse.loop_nests.in_{by}")
+    return compiler.build(read(schedule, sizes), sizes)
 
 
 def _tile(tile: object, sizes: tuple[int, int, int]) -> dict[str, int]:
@@ -93,19 +96,20 @@ def _tile(tile: object, sizes: tuple[int, int, int]) -> dict[str, int]:
 def _check_tiling(nest: LoopNest, sizes: tuple[int, int, int]) -> None:
     """Raises ValueError for tiles that leave a rest which would be added twice, or that no compiler likes."""
     for loop, extent in zip(LOOPS, sizes, strict=True):
-        if (loop == "k" or not nest.keeps_sums) and extent % nest.tile[loop]:
-            raise ValueError(
-                f"the tile's {loop} is {nest.tile[loop]}, which does not divide {loop.upper()} = {extent}"
-            )
+        size = nest.tile[loop]
+        adds_rest_twice = loop == "k" or not nest.keeps_sums
+        if adds_rest_twice and extent % size:
+            raise ValueError(f"the tile's {loop} is {size}, which does not divide {loop.upper()} = {extent}")
     (m, n, k) = (nest.tile[loop] for loop in LOOPS)
     width = nest.vectorise
     if width & (width - 1) or width > WIDEST:
         raise ValueError(f"vectorise is {width}, expected a power of two up to {WIDEST}")
     if n % width:
         raise ValueError(f"the tile's n is {n}, which vectors of {width} do not fill: make it a multiple")
-    if m * k * (n // width) > LARGEST_UNROLLED:
+    instructions = m * k * (n // width)
+    if instructions > LARGEST_UNROLLED:
         raise ValueError(
-            f"a tile of {m} × {n} × {k} is {m * k * (n // width)} instructions, more than {LARGEST_UNROLLED}"
+            f"a tile of {m} × {n} × {k} is {instructions} instructions, more than {LARGEST_UNROLLED}"
         )
 
 

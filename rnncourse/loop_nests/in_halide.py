@@ -8,10 +8,11 @@ def build(nest: LoopNest, sizes: tuple[int, int, int]) -> Product:
     """out [M,N] = a [M,K] b [K,N], compiled when called here."""
     import halide as hl
 
+    M, N, K = sizes
     a, b = (hl.ImageParam(hl.Float(32), 2, name) for name in "ab")
     m = hl.Var("m")
     n = hl.Var("n")
-    k = hl.RDom([(0, sizes[2])], "k").x
+    k = hl.RDom([(0, K)], "k").x
     sums = hl.Func("sums")
     out = hl.Func("out")
     sums[n, m] = hl.f32(0)
@@ -24,11 +25,15 @@ def build(nest: LoopNest, sizes: tuple[int, int, int]) -> Product:
         result = out
     else:
         _sums_in_memory(hl, nest, sums, loops)
-    M, N, K = sizes
-    for buffer, shape in [(a, (K, M)), (b, (N, K)), (result.output_buffer(), (N, M))]:
-        for dimension, extent in enumerate(shape):
-            buffer.dim(dimension).set_bounds(0, extent)
+    _set_bounds(a, (K, M))
+    _set_bounds(b, (N, K))
+    _set_bounds(result.output_buffer(), (N, M))
     return result.compile_to_callable([a, b], host_target())
+
+
+def _set_bounds(buffer, shape):
+    for dimension, extent in enumerate(shape):
+        buffer.dim(dimension).set_bounds(0, extent)
 
 
 def _sums_in_registers(hl, nest, sums, out, loops):
@@ -38,8 +43,9 @@ def _sums_in_registers(hl, nest, sums, out, loops):
     mi = hl.Var("mi")
     ni = hl.Var("ni")
     outer = {"m": hl.Var("mo"), "n": hl.Var("no")}
-    for loop, variable, inner in [("m", m, mi), ("n", n, ni)]:
-        out.split(variable, outer[loop], inner, tile[loop], hl.TailStrategy.ShiftInwards)
+    end_where_out_ends = hl.TailStrategy.ShiftInwards
+    out.split(m, outer["m"], mi, tile["m"], end_where_out_ends)
+    out.split(n, outer["n"], ni, tile["n"], end_where_out_ends)
     first, second = (outer[loop] for loop in nest.order[:2])
     out.reorder(ni, mi, second, first)
     _in_vectors(hl, nest, out, ni, mi)
@@ -62,13 +68,16 @@ def _sums_in_memory(hl, nest, sums, loops):
     update = sums.update()
     for loop, variable in loops.items():
         kind = hl.RVar if loop == "k" else hl.Var
-        outer[loop], inner[loop] = kind(f"{loop}o"), kind(f"{loop}i")
+        outer[loop] = kind(f"{loop}o")
+        inner[loop] = kind(f"{loop}i")
         update.split(variable, outer[loop], inner[loop], tile[loop])
+    mi, ni, ki = inner.values()
     ordered = [outer[loop] for loop in nest.order]
-    update.reorder(inner["n"], inner["m"], inner["k"], *reversed(ordered))
-    update.unroll(inner["k"])
-    _in_vectors(hl, nest, update, inner["n"], inner["m"])
-    sums.vectorize(loops["n"], host_target().natural_vector_size(hl.Float(32)), hl.TailStrategy.GuardWithIf)
+    update.reorder(ni, mi, ki, *reversed(ordered))
+    update.unroll(ki)
+    _in_vectors(hl, nest, update, ni, mi)
+    lanes = host_target().natural_vector_size(hl.Float(32))
+    sums.vectorize(loops["n"], lanes, hl.TailStrategy.GuardWithIf)
     if nest.parallel:
         update.parallel(ordered[0])
 

@@ -10,6 +10,7 @@ import functools
 from rnncourse.loop_nests import LOOPS, LoopNest, Product
 
 INDENT = "    "
+ARGUMENTS = "a, b, out, m, n"  # of a tile, and k where the loop over k is outside it
 
 
 def build(nest: LoopNest, sizes: tuple[int, int, int]) -> Product:
@@ -22,11 +23,14 @@ def _compiled(text: str, parallel: bool, reorders: bool) -> Product:
     import numba
     import numpy as np
 
+    one_tile, _, all_tiles = text.partition("@outer\n")
     names = {"prange": numba.prange, "zero": np.float32(0)}
-    exec(text.partition("@outer\n")[0], names)
-    names["tile"] = numba.njit(fastmath=reorders)(names["tile"])
-    exec(text.partition("@outer\n")[2], names)
-    return numba.njit(parallel=parallel, fastmath=reorders)(names["product"])
+    exec(one_tile, names)
+    compile_tile = numba.njit(fastmath=reorders)
+    names["tile"] = compile_tile(names["tile"])
+    exec(all_tiles, names)
+    compile_product = numba.njit(parallel=parallel, fastmath=reorders)
+    return compile_product(names["product"])
 
 
 def source(nest: LoopNest) -> str:
@@ -37,33 +41,53 @@ def source(nest: LoopNest) -> str:
 def _one_tile(nest: LoopNest) -> str:
     """A tile's work: rows of out and b at hand, then n as the loop that becomes vectors."""
     M, N, K = (nest.tile[loop] for loop in LOOPS)
-    steps = [f"r{k} = b[k + {k}, n : n + {N}]" for k in range(K)]
-    steps += [f"a{m}_{k} = a[m + {m}, k + {k}]" for m in range(M) for k in range(K)]
-    sums = [f"s{m}[j] += {' + '.join(f'a{m}_{k} * r{k}[j]' for k in range(K))}" for m in range(M)]
     rows = [f"s{m} = out[m + {m}, n : n + {N}]" for m in range(M)]
-    first = ["for j in range(N):", *(f"    s{m}[j] = zero" for m in range(M))]
-    loop = ["for j in range(N):"]
-    body = [*steps, *loop, *(INDENT + line for line in sums)]
+    loads = [f"r{k} = b[k + {k}, n : n + {N}]" for k in range(K)]
+    zeros = []
+    sums = []
+    for m in range(M):
+        terms = []
+        for k in range(K):
+            loads.append(f"a{m}_{k} = a[m + {m}, k + {k}]")
+            terms.append(f"a{m}_{k} * r{k}[j]")
+        total = " + ".join(terms)
+        zeros.append(f"s{m}[j] = zero")
+        sums.append(f"s{m}[j] += {total}")
+    body = [*loads, *_block("for j in range(N):", sums)]
+    arguments = ARGUMENTS
     if nest.keeps_sums:
-        body = [*first, f"for k in range(0, a.shape[1], {K}):", *(INDENT + line for line in body)]
-        arguments = "a, b, out, m, n"
+        first = _block("for j in range(N):", zeros)
+        body = [*first, *_block(f"for k in range(0, a.shape[1], {K}):", body)]
     else:
-        arguments = "a, b, out, m, n, k"
-    lines = [f"N = {N}", *rows, *body]
-    return "\n".join([f"def tile({arguments}):", *(INDENT + line for line in lines)])
+        arguments += ", k"
+    lines = _block(f"def tile({arguments}):", [f"N = {N}", *rows, *body])
+    return "\n".join(lines)
+
+
+def _block(head: str, lines: list[str]) -> list[str]:
+    """A statement and, indented, the lines under it."""
+    return [head, *(INDENT + line for line in lines)]
 
 
 def _all_tiles(nest: LoopNest) -> str:
     """The loops over tiles; the last tile of m and n is moved back to end where the matrix ends."""
     extents = {"m": "out.shape[0]", "n": "out.shape[1]", "k": "a.shape[1]"}
-    outer = nest.order[:2] if nest.keeps_sums else nest.order
     lines = ["def product(a, b, out):"]
-    lines += [] if nest.keeps_sums else [INDENT + "out[:] = zero"]
-    for depth, loop in enumerate(outer, 1):
+    if nest.keeps_sums:
+        loops = nest.order[:2]
+        arguments = ARGUMENTS
+    else:
+        loops = nest.order
+        arguments = f"{ARGUMENTS}, k"
+        lines.append(f"{INDENT}out[:] = zero")
+    indent = INDENT
+    kind = "prange" if nest.parallel else "range"
+    for loop in loops:
         size = nest.tile[loop]
         extent = extents[loop]
-        kind = "prange" if nest.parallel and depth == 1 else "range"
-        lines.append(f"{INDENT * depth}for {loop}o in {kind}(-(-{extent} // {size})):")
-        lines.append(f"{INDENT * (depth + 1)}{loop} = min({loop}o * {size}, {extent} - {size})")
-    arguments = ", ".join(["a", "b", "out", "m", "n", *([] if nest.keeps_sums else ["k"])])
-    return "\n".join([*lines, f"{INDENT * (len(outer) + 1)}tile({arguments})"])
+        lines.append(f"{indent}for {loop}o in {kind}(-(-{extent} // {size})):")
+        indent += INDENT
+        lines.append(f"{indent}{loop} = min({loop}o * {size}, {extent} - {size})")
+        kind = "range"  # of the inner loops
+    lines.append(f"{indent}tile({arguments})")
+    return "\n".join(lines)

@@ -33,7 +33,8 @@ def write(path: Path, record: dict) -> None:
     if lacking := NEEDED - record.keys():
         raise ValueError(f"the record lacks {', '.join(sorted(lacking))}")
     record = {"schema": SCHEMA} | record
-    text = json.dumps(record | {"digest": digest(record)}, indent=1, ensure_ascii=False)
+    signed = record | {"digest": digest(record)}
+    text = json.dumps(signed, indent=1, ensure_ascii=False)
     # lists of plain numbers or words take one line, however long: a record is for people too
     text = re.sub(r"\[[^][{}]*\]", lambda matches: re.sub(r"\n\s*", " ", matches[0]), text)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +59,8 @@ def read(path: Path) -> dict:
 def digest(record: dict) -> str:
     """sha256 over a record without its digest."""
     rest = {key: value for key, value in record.items() if key != "digest"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    text = json.dumps(rest, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def origin(record: dict) -> str:
@@ -87,8 +89,11 @@ def place(record: dict, folder: Path | None = None) -> Path:
 def stored(kind: str | None = None, folder: Path | None = None) -> list[Path]:
     """Files of complete records, of one kind or of all, oldest first."""
     start = f"{_slug(kind)}_" if kind else ""
-    files = [path for path in (folder or MEASURED).glob("*.json") if not path.name.endswith(".partial.json")]
-    return sorted((path for path in files if path.name.startswith(start)), key=_minute)
+    files = []
+    for path in (folder or MEASURED).glob(f"{start}*.json"):
+        if not path.name.endswith(".partial.json"):
+            files.append(path)
+    return sorted(files, key=_minute)
 
 
 def find(name: str, folder: Path | None = None) -> Path:
@@ -96,8 +101,9 @@ def find(name: str, folder: Path | None = None) -> Path:
     known = {path.stem: path for path in stored(folder=folder)}
     matches = [name] if name in known else [stem for stem in known if name in f"{stem}.json"]
     if len(matches) != 1:
+        count = "several" if matches else "no"
         names = ", ".join(matches or known) or "none at all"
-        raise ValueError(f"{'several' if matches else 'no'} records are called {name!r}; there are {names}")
+        raise ValueError(f"{count} records are called {name!r}; there are {names}")
     return known[matches[0]]
 
 
@@ -107,7 +113,9 @@ def _minute(path: Path) -> tuple[str, str]:
 
 
 def _slug(text: str) -> str:
-    return "_".join(re.findall(r"[a-z0-9]+", re.sub(r"\((r|tm)\)", "", text.lower())))
+    without_marks = re.sub(r"\((r|tm)\)", "", text.lower())
+    words = re.findall(r"[a-z0-9]+", without_marks)
+    return "_".join(words)
 
 
 def _with_new_names(record: dict) -> dict:

@@ -24,17 +24,18 @@ def draw(record: dict) -> Figure:
     figure, axes = canvas(
         2, len(cells), width=WIDTH, height=HEIGHT, sharex="col", sharey="row", squeeze=False
     )
-    for column, cell in enumerate(cells):
-        cases = [case for case in record["cases"] if case["workload"]["cell"] == cell]
-        _speeds(axes[0, column], record, cases)
-        _rates(axes[1, column], record, cases)
-        axes[0, column].set_title(cell)
-        _sizes(axes[1, column], cases)
+    for cell, (above, below) in zip(cells, axes.T, strict=True):
+        cases = _cases_of(record, cell)
+        _speeds(above, record, cases)
+        _rates(below, record, cases)
+        above.set_title(cell)
+        _sizes(below, cases)
     axes[0, 0].set_ylabel("times as fast as PyTorch")
     axes[1, 0].set_ylabel("GFLOP/s")
-    handles = {
-        label: line for ax in figure.axes for line, label in zip(*ax.get_legend_handles_labels(), strict=True)
-    }
+    handles = {}
+    for axis in figure.axes:
+        lines, labels = axis.get_legend_handles_labels()
+        handles |= zip(labels, lines, strict=True)
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=5, frameon=False)
     return figure
 
@@ -43,8 +44,7 @@ def finding(record: dict) -> str:
     """What the picture shows, in one sentence for each cell."""
     sentences = []
     for cell in report.cells(record):
-        cases = [case for case in record["cases"] if case["workload"]["cell"] == cell]
-        ratios = [ratio for case in cases if (ratio := report.speed_over(record, case, report.PYTORCH))]
+        ratios = [ratio for ratio, _ in _compared(record, _cases_of(record, cell))]
         mean = report.geometric_mean(ratios)
         if mean:
             least = min(ratios)
@@ -52,29 +52,44 @@ def finding(record: dict) -> str:
             sentences.append(
                 f"{cell}: {least:.2g} to {most:.2g} times PyTorch's speed, geometric mean {mean:.2g}"
             )
-    return f"The fastest rung on {record['machine']['cores']} cores. {'; '.join(sentences)}."
+    findings = "; ".join(sentences)
+    cores = record["machine"]["cores"]
+    return f"The fastest rung on {cores} cores. {findings}."
 
 
 def nearest(record: dict) -> str:
     """Where PyTorch comes nearest to the fastest rung."""
-    ratios = [
-        (ratio, case)
-        for case in record["cases"]
-        if (ratio := report.speed_over(record, case, report.PYTORCH))
-    ]
+    ratios = _compared(record, record["cases"])
     if not ratios:
         return "PyTorch was not measured."
     ratio, case = min(ratios, key=lambda pair: pair[0])
     return "PyTorch is nearest, {:.2f}, with {cell} at B = {B}, H = {H}.".format(ratio, **case["workload"])
 
 
+def _cases_of(record: dict, cell: str) -> list[dict]:
+    return [case for case in record["cases"] if case["workload"]["cell"] == cell]
+
+
+def _compared(record: dict, cases: list[dict]) -> list[tuple[float, dict]]:
+    """(speed over PyTorch's, case) of those cases in which both were measured."""
+    compared = []
+    for case in cases:
+        ratio = report.speed_over(record, case, report.PYTORCH)
+        if ratio:
+            compared.append((ratio, case))
+    return compared
+
+
 def _speeds(axis: Axes, record: dict, cases: list[dict]) -> None:
     for place, (name, colour) in enumerate(BARS.items()):
-        contestant = lambda case, name=name: report.best_rung(record, case) if name == BEST else name
-        ratios = [_over_pytorch(case, contestant(case)) for case in cases]
+        ratios = []
+        for case in cases:
+            contestant = report.best_rung(record, case) if name == BEST else name
+            ratios.append(_over_pytorch(case, contestant))
         across = [x + 0.27 * (place - 1) for x in range(len(cases))]
         if any(ratios):
-            axis.bar(across, [(ratio or 1) - 1 for ratio in ratios], 0.25, bottom=1, color=colour, label=name)
+            heights = [(ratio or 1) - 1 for ratio in ratios]
+            axis.bar(across, heights, 0.25, bottom=1, color=colour, label=name)
     axis.axhline(1, color=GREY, linewidth=2, label="pytorch")
     axis.set_yscale("log")
     axis.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
@@ -84,16 +99,21 @@ def _speeds(axis: Axes, record: dict, cases: list[dict]) -> None:
 
 def _rates(axis: Axes, record: dict, cases: list[dict]) -> None:
     across = range(len(cases))
-    rate = lambda case, name: report.gflops(case, name) if name else None
     limits = {"gemm_large": ("large product", "_"), "gemm_step": ("bare products of the step", "x")}
     for name, (label, marker) in limits.items():
-        values = [rate(case, name) or float("nan") for case in cases]
+        values = [_rate(case, name) for case in cases]
         axis.plot(across, values, marker, color="black", markersize=9, label=label)
-    best = [rate(case, report.best_rung(record, case)) or float("nan") for case in cases]
-    theirs = [rate(case, report.PYTORCH) or float("nan") for case in cases]
+    best = [_rate(case, report.best_rung(record, case)) for case in cases]
+    theirs = [_rate(case, report.PYTORCH) for case in cases]
     axis.bar([x - 0.2 for x in across], best, 0.4, color=BARS[BEST])
     axis.bar([x + 0.2 for x in across], theirs, 0.4, color=GREY)
     axis.set_ylim(bottom=0)
+
+
+def _rate(case: dict, name: str | None) -> float:
+    """GFLOP/s of a contestant; nan, which leaves a gap, where it was not measured."""
+    rate = report.gflops(case, name) if name else None
+    return rate or float("nan")
 
 
 def _sizes(axis: Axes, cases: list[dict]) -> None:

@@ -36,9 +36,11 @@ def is_rung(record: dict, name: str) -> bool:
 def best_rung(record: dict, case: dict) -> str | None:
     """The fastest rung of the ladder in this case, of those that round to no narrower numbers."""
     contestants = record["contestants"]
-    rungs = [
-        name for name in case["seconds"] if is_rung(record, name) and not contestants[name].get("precision")
-    ]
+    rungs = []
+    for name in case["seconds"]:
+        is_narrower = contestants[name].get("precision")
+        if is_rung(record, name) and not is_narrower:
+            rungs.append(name)
     return min(rungs, key=lambda name: median(case, name), default=None)
 
 
@@ -46,7 +48,9 @@ def speed_over(record: dict, case: dict, peer: str) -> float | None:
     """How many times as fast as a peer the best rung is."""
     best = best_rung(record, case)
     theirs = median(case, peer)
-    return theirs / median(case, best) if best and theirs else None
+    if not best or not theirs:
+        return None
+    return theirs / median(case, best)
 
 
 def speeds_over_pytorch(record: dict) -> list[float]:
@@ -57,8 +61,10 @@ def speeds_over_pytorch(record: dict) -> list[float]:
 
 def geometric_mean(ratios: Iterable[float | None]) -> float | None:
     """Geometric mean, without those that are None; None if no number is left."""
-    numbers = [ratio for ratio in ratios if ratio is not None]
-    return math.exp(statistics.fmean(map(math.log, numbers))) if numbers else None
+    logarithms = [math.log(ratio) for ratio in ratios if ratio is not None]
+    if not logarithms:
+        return None
+    return math.exp(statistics.fmean(logarithms))
 
 
 def gflops(case: dict, name: str) -> float | None:
@@ -69,25 +75,28 @@ def gflops(case: dict, name: str) -> float | None:
 
 
 def cells(record: dict) -> list[str]:
-    return list(dict.fromkeys(case["workload"]["cell"] for case in record["cases"]))
+    names = [case["workload"]["cell"] for case in record["cases"]]
+    return list(dict.fromkeys(names))
 
 
 def heading(record: dict) -> str:
     """Where and when it was measured, and how quiet the machine was."""
     machine = record["machine"]
-    blas = record["contestants"].get("gemm_large", {}).get("blas")
+    settings = record["settings"]
+    large_product = record["contestants"].get("gemm_large", {})
+    blas = large_product.get("blas")
     library = "{internal_api} {version}, {architecture} kernels".format(**blas) if blas else "unknown"
-    sections = [record, *(record.get(name, NO_STEPS) for name in ("steps", "scans"))]
-    loads = [case["other_load"] for section in sections for case in section["cases"]]
     lines = [
         f"{machine['processor']}, {machine['cores']} cores, {machine['system']}",
         f"{record['date']}, {records.origin(record)}",
-        f"NumPy's BLAS: {library}; {record['settings']['rounds']} rounds in turns; * is the fastest rung",
+        f"NumPy's BLAS: {library}; {settings['rounds']} rounds in turns; * is the fastest rung",
     ]
-    if emulated := record["settings"].get("emulates"):
+    if emulated := settings.get("emulates"):
         lines.append(f"emulates a machine with {emulated}: AVX-512 is masked in every contestant")
-    if loads and max(loads) > MAX_OTHER_LOAD:
-        lines.append(
-            f"other programs used up to {100 * max(loads):.0f} % of the cores: measure again when it is quiet"
-        )
+    sections = [record, record.get("steps", NO_STEPS), record.get("scans", NO_STEPS)]
+    loads = [case["other_load"] for section in sections for case in section["cases"]]
+    highest_load = max(loads, default=0.0)
+    if highest_load > MAX_OTHER_LOAD:
+        percent = f"{100 * highest_load:.0f} %"
+        lines.append(f"other programs used up to {percent} of the cores: measure again when it is quiet")
     return "\n".join(lines)

@@ -9,7 +9,7 @@ published runs: `python -m rnncourse.scaling.model_fit`.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -43,12 +43,14 @@ class Cluster:
         """
         if algorithm == TWO_LEVEL:
             return two_level_seconds(ranks, size, self.node, self.inside, self.between)
-        return all_reduce_seconds(algorithm, ranks, size, self.inside if ranks <= self.node else self.between)
+        slowest = self.inside if ranks <= self.node else self.between
+        return all_reduce_seconds(algorithm, ranks, size, slowest)
 
     def without(self, term: str) -> "Cluster":
         """The cluster with links that have no latency, or that take no time for a byte."""
-        links = ({**vars(link), term: 0.0} for link in (self.inside, self.between))
-        return Cluster(self.node, *(Link(**link) for link in links))
+        inside = replace(self.inside, **{term: 0.0})
+        between = replace(self.between, **{term: 0.0})
+        return Cluster(self.node, inside, between)
 
 
 # 8 GPUs a node: bandwidths that the ring post states, hops of NCCL's own cost model (PCIe, network)
@@ -81,7 +83,8 @@ class Update:
     @property
     def seconds(self) -> float:
         """Time until the arithmetic and all messages have ended."""
-        return max([self.arithmetic, *(message.end for message in self.messages)])
+        ends = [message.end for message in self.messages]
+        return max([self.arithmetic, *ends])
 
     @property
     def communication(self) -> float:
@@ -123,10 +126,11 @@ def schedule_update(
     free = 0.0
     messages = []
     for layer in sorted(range(len(ready)), key=lambda l: (ready[l], -l)):
+        size = sizes[layer]
         when = forward + ready[layer]
         start = max(free, when)
-        free = start + all_reduce(sizes[layer])
-        messages.append(Message(layer, sizes[layer], when, start, free))
+        free = start + all_reduce(size)
+        messages.append(Message(layer, size, when, start, free))
     return Update(forward, backward, tuple(messages))
 
 
@@ -140,11 +144,13 @@ def ready_times(plan: Plan, device: Device) -> tuple[list[float], float]:
     ends: dict[int, float] = {}
     for operation, end in zip(plan.operations, timeline.end, strict=True):
         for region in operation.writes:
-            if layer := GRADIENT.match(region.buffer):
-                ends[int(layer[1])] = max(end, ends.get(int(layer[1]), 0.0))
+            if gradient := GRADIENT.match(region.buffer):
+                layer = int(gradient[1])
+                ends[layer] = max(end, ends.get(layer, 0.0))
     if not ends:
         raise ValueError("the plan writes no gradient of a weight; give a backward plan")
-    return [1e-6 * ends[layer] for layer in sorted(ends)], 1e-6 * timeline.makespan
+    ready = [1e-6 * ends[layer] for layer in sorted(ends)]
+    return ready, 1e-6 * timeline.makespan
 
 
 @dataclass(frozen=True)
@@ -159,7 +165,9 @@ class Training:
     @property
     def layer_bytes(self) -> float:
         """Bytes of one layer's gradients: two matrices and two biases."""
-        return 4.0 * (2 * self.hidden**2 + 2 * self.hidden)
+        matrices = 2 * self.hidden**2
+        biases = 2 * self.hidden
+        return 4.0 * (matrices + biases)
 
     @property
     def flops(self) -> float:
@@ -174,10 +182,11 @@ def product_seconds(rates: dict[int, float], sequences: int, hidden: int = UNITS
     largest it has the largest one's rate.
     """
     check_ranks(sequences, "sequences")
-    known = sorted(rates)
-    times = [2 * hidden**2 * b / rates[b] * 1e-12 for b in known]
-    beyond = max(1.0, sequences / known[-1])
-    return float(np.interp(sequences, known, times)) * beyond
+    minibatches = sorted(rates)
+    times = [2 * hidden**2 * B / rates[B] * 1e-12 for B in minibatches]
+    beyond = max(1.0, sequences / minibatches[-1])
+    seconds = np.interp(sequences, minibatches, times)
+    return float(seconds) * beyond
 
 
 def arithmetic_seconds(training: Training, ranks: int, rates: dict[int, float]) -> float:
@@ -187,12 +196,13 @@ def arithmetic_seconds(training: Training, ranks: int, rates: dict[int, float]) 
     than sequences.
     """
     check_ranks(ranks)
-    if ranks > training.batch:
+    batch = training.batch
+    if ranks > batch:
         raise ValueError(
-            f"{ranks} ranks share a minibatch of {training.batch}: {ranks - training.batch} would have no "
-            f"sequence; use at most {training.batch} ranks"
+            f"{ranks} ranks share a minibatch of {batch}: {ranks - batch} would have no "
+            f"sequence; use at most {batch} ranks"
         )
-    sequences = -(-training.batch // ranks)
+    sequences = -(-batch // ranks)
     inputs = 2 * training.hidden**2 * sequences / OVER_TIME * 1e-12
     step = product_seconds(rates, sequences, training.hidden) + inputs
     return PRODUCTS * training.layers * training.steps * step
@@ -211,8 +221,10 @@ def predict_update(
     L = training.layers
     backward = total * (1 - FORWARD)
     ready = [backward * (L - layer) / L for layer in range(L)]
+    times = (total * FORWARD, backward)
+    sizes = [training.layer_bytes] * L
     reduce = lambda size: cluster.all_reduce(algorithm, ranks, size)
-    return schedule_update((total * FORWARD, backward), ready, [training.layer_bytes] * L, reduce, overlap)
+    return schedule_update(times, ready, sizes, reduce, overlap)
 
 
 def time_by_term(training: Training, ranks: int, rates: dict[int, float], **options) -> dict[str, float]:
@@ -223,11 +235,12 @@ def time_by_term(training: Training, ranks: int, rates: dict[int, float], **opti
     """
     cluster = options.pop("cluster", TITANX_NODES)
     update = predict_update(training, ranks, rates, cluster, **options)
-    best = arithmetic_seconds(training, ranks, {1: max(rates.values())})
-    alone = {
-        word: predict_update(training, ranks, rates, cluster.without(term), **options).communication
-        for word, term in (("bytes", "latency"), ("messages", "byte"))
-    }
+    best_rate = max(rates.values())
+    best = arithmetic_seconds(training, ranks, {1: best_rate})
+    alone = {}
+    for word, other_term in (("bytes", "latency"), ("messages", "byte")):
+        links = cluster.without(other_term)
+        alone[word] = predict_update(training, ranks, rates, links, **options).communication
     whole = sum(alone.values()) or 1.0
     shares = {word: update.exposed * time / whole for word, time in alone.items()}
     return {"arithmetic": best, "small minibatch": update.arithmetic - best} | shares
@@ -250,7 +263,8 @@ def strong_scaling(
     for ranks in counts:
         update = predict_update(training, ranks, rates, **options)
         terms = time_by_term(training, ranks, rates, **options)
-        lines.append(Scaling(ranks, update, terms, training.flops / update.seconds * 1e-12))
+        tflops = training.flops / update.seconds * 1e-12
+        lines.append(Scaling(ranks, update, terms, tflops))
     return lines
 
 

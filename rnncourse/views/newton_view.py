@@ -31,8 +31,8 @@ def guesses(gain: float) -> tuple[np.ndarray, np.ndarray, float]:
     steps = newton.steps_of(network, x)
     (layer,) = saved.steps
     before = np.stack([step.state[0] for step in layer])
-    _, gates = steps.run(before)
-    rate = newton.growth_rate(newton.jacobians(steps, gates))
+    _, saved_steps = steps.run(before)
+    rate = newton.growth_rate(newton.jacobians(steps, saved_steps))
     iterations = newton.iterate(steps, np.zeros((1, UNITS)))
     guessed = np.stack(list(islice(iterations, MOST)))
     return y[:, 0], guessed[:, :, 0], rate
