@@ -48,8 +48,14 @@ def relative_error(got: np.ndarray, want: np.ndarray) -> float:
     want = np.asarray(want, "float64")
     if got.shape != want.shape or not np.isfinite(got).all():
         return float("inf")
+    # squares of numbers beyond 1e±154 are 0 or inf: both are scaled by a power of two, which rounds nothing
+    largest = max(np.abs(got).max(initial=0), np.abs(want).max(initial=0))
+    _, exponent = np.frexp(largest)
+    got = np.ldexp(got, -exponent)
+    want = np.ldexp(want, -exponent)
+    distance = np.linalg.norm(got - want)
     size = np.linalg.norm(want)
-    return float(np.linalg.norm(got - want) / (size if size > 0 else 1.0))
+    return float(distance / size if size > 0 else np.ldexp(distance, exponent))
 
 
 def first_difference(
@@ -62,35 +68,56 @@ def first_difference(
 
     For example "first differs at step 3, sequence 0, unit 2: 0.12 instead of 0.34".
 
-    An entry differs when it is off by more than `tolerance` times the largest |want|.
+    An entry differs when it is off by more than `tolerance` times the largest finite |want|, or not finite.
     """
     got = _numbers(got)
     want = _numbers(want)
     if got.shape != want.shape:
         return f"has shape {got.shape} instead of {want.shape}"
-    with np.errstate(invalid="ignore"):
-        # the smaller from the larger: below 0 unsigned numbers wrap around
-        distance = np.abs(np.maximum(got, want) - np.minimum(got, want))
-        close = distance <= tolerance * np.abs(want).max(initial=0)
-    if close.all():
+    is_close = _is_close(got, want, tolerance)
+    if is_close.all():
         return None
-    index = tuple(int(k) for k in np.argwhere(~close)[0])
+    first_place = np.argwhere(~is_close)[0]
+    index = tuple(int(k) for k in first_place)
     place = describe_place(index, axes)
     start = f"first differs at {place}:" if place else "is"
-    return "{} {} instead of {}".format(start, *format_numbers(got[index], want[index], 6))
+    got_text, want_text = format_numbers(got[index], want[index], 6)
+    return f"{start} {got_text} instead of {want_text}"
 
 
 def _numbers(array: np.ndarray) -> np.ndarray:
-    """The array; truth values and whole numbers as int64, whose differences do not wrap around."""
+    """The array; truth values as whole numbers, which can be subtracted."""
     array = np.asarray(array)
-    return array.astype("int64") if array.dtype.kind in "bi" else array
+    return array.astype("int64") if array.dtype.kind == "b" else array
+
+
+def _is_close(got: np.ndarray, want: np.ndarray, tolerance: float) -> np.ndarray:
+    """True for each entry that is finite and within the tolerance of the largest finite |want|."""
+    is_whole = [array.dtype.kind in "iu" for array in (got, want)]
+    if all(is_whole):
+        return _is_close_whole(got, want, tolerance)
+    if is_whole[1]:
+        want = want.astype("float64")
+    with np.errstate(invalid="ignore", over="ignore"):
+        distance = np.abs(got - want)
+    size = np.abs(want)
+    largest = size.max(initial=0, where=np.isfinite(size))
+    return np.isfinite(got) & (distance <= tolerance * largest)
+
+
+def _is_close_whole(got: np.ndarray, want: np.ndarray, tolerance: float) -> np.ndarray:
+    """The same for whole numbers, as Python's: differences in int64 or uint64 wrap around."""
+    exact_want = want.astype(object)
+    distance = np.abs(got.astype(object) - exact_want)
+    largest = np.max(np.abs(exact_want), initial=0)
+    return np.asarray(distance <= tolerance * largest)
 
 
 def describe_place(index: tuple[int, ...], axes: Sequence[str]) -> str:
     """ "step 3, unit 2", or "[3, 2]" where the axes have no names."""
-    if len(axes) == len(index):
-        return ", ".join(f"{name} {k}" for name, k in zip(axes, index, strict=True))
-    return str(list(index))
+    if len(axes) != len(index):
+        return str(list(index))
+    return ", ".join(f"{name} {k}" for name, k in zip(axes, index, strict=True))
 
 
 def format_numbers(got: float, want: float, digits: int = 4) -> tuple[str, str]:
@@ -98,8 +125,10 @@ def format_numbers(got: float, want: float, digits: int = 4) -> tuple[str, str]:
     whole = [isinstance(part, int | np.integer | np.bool) for part in (got, want)]
     if all(whole):
         return str(int(got)), str(int(want))
-    for width in (n for n in (4, 6, 9, 12, 17) if n >= digits):
-        texts = f"{got:.{width}g}", f"{want:.{width}g}"
-        if texts[0] != texts[1]:
+    widths = [width for width in (4, 6, 9, 12, 17) if width >= digits]
+    for width in widths:
+        got_text = f"{got:.{width}g}"
+        want_text = f"{want:.{width}g}"
+        if got_text != want_text:
             break
-    return texts
+    return got_text, want_text

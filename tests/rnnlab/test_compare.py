@@ -48,6 +48,44 @@ def test_truth_values_differ_and_whole_numbers_do_not_wrap_around():
     assert holds(first_difference(large, -large, ("unit",)), "0")
 
 
+LEAST = np.array([-(2**63)])
+LARGEST = np.array([2**63 - 1])
+
+
+@pytest.mark.parametrize(
+    ("got", "want"),
+    [
+        (LEAST, LARGEST),
+        (LARGEST, LEAST),
+        (np.array([2**64 - 1], "uint64"), np.array([-1])),
+        (np.array([3], "uint64"), np.array([2**64 - 1], "uint64")),
+    ],
+    ids=str,
+)
+def test_whole_numbers_far_apart_differ(got, want):
+    sentence = first_difference(got, want, ("unit",))
+    assert str(got[0]) in sentence
+    assert str(want[0]) in sentence
+
+
+def test_whole_numbers_close_to_the_least_one_agree():
+    assert first_difference(LEAST + 1, LEAST) is None
+    assert first_difference(LEAST[0], LEAST[0], tolerance=0) is None
+
+
+def test_a_number_that_is_not_finite_differs_at_its_own_place():
+    assert "[1]" in first_difference(np.array([1.0, np.inf]), np.array([1.0, -np.inf]))
+    assert "[1]" in first_difference(np.array([1.0, 2.0]), np.array([1.0, np.nan]))
+    assert "[0]" in first_difference(np.array([1.0, 5.0]), np.array([2.0, np.inf]))
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-200, 1e200])
+def test_relative_error_neither_underflows_nor_overflows(size):
+    assert relative_error(np.array([2 * size]), np.array([size])) == 1
+    assert relative_error(np.array([size, size]), np.array([size, size])) == 0
+    assert relative_error(np.array([size]), np.zeros(1)) == size
+
+
 def test_axes_that_do_not_fit_are_numbered():
     assert "[0, 1]" in first_difference(np.eye(2), np.array([[1.0, 1.0], [0, 1]]))
 
