@@ -89,6 +89,7 @@ class Recipe:
         whole("seed", self.seed, at_least=0)
         if self.chunk is not None:
             whole("chunk", self.chunk, at_least=1)
+        object.__setattr__(self, "clip", clip_limit(self.clip))
 
     def minibatch(self, step: int) -> Batch:
         """The minibatch of a step, x [T,B,I]: it depends on the seed and the step alone."""

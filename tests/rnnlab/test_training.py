@@ -19,6 +19,7 @@ from rnnlab.training import (
     loss_and_gradients,
     mse,
 )
+from rnnlab.training.loop import Recipe
 
 T, B = 4, 3
 WEIGHT = np.array([0.0, 1.0, 2.0, 0.5])
@@ -30,6 +31,14 @@ def adding(cell="rnn_tanh", **options):
 
 def same(a, b):
     return all(np.array_equal(a.parameters[name], b.parameters[name]) for name in b.parameters)
+
+
+@pytest.mark.parametrize("clip", [-2.5, 0, float("nan"), "1"])
+def test_a_recipe_made_by_hand_refuses_a_clip_that_limits_nothing(clip):
+    _, task = adding()
+    with pytest.raises(ValueError, match=re.escape(f"clip is {clip!r}")):
+        Recipe(task, SGD(0.1), 4, 0, None, clip, one_step_at_a_time)
+    assert Recipe(task, SGD(0.1), 4, 0, None, np.inf, one_step_at_a_time).clip is None
 
 
 @pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
