@@ -70,38 +70,46 @@ EQUATIONS: dict[str, Callable] = {  # by the cell's name in rnnlab.cells
 def step_graph(cell: str, B: int, I: int, H: int) -> Graph:
     """One step of a cell in EQUATIONS: wires x [B,I], h [B,H] (and c [B,H]) in, h_next (and c_next) out."""
     g, states = _sketch(cell, {"x": (B, I)}, B, I, H, "")
-    result = EQUATIONS[cell](g, g.x, t="", **{name: g[name] for name in states})
-    for name, wire in result.items():
+    state = {name: g[name] for name in states}
+    next_state = EQUATIONS[cell](g, g.x, t="", **state)
+    outputs = []
+    for name, wire in next_state.items():
         g[f"{name}_next"] = wire
-    return g.graph(*(f"{name}_next" for name in result))
+        outputs.append(f"{name}_next")
+    return g.graph(*outputs)
 
 
 def sequence_graph(cell: str, T: int, B: int, I: int, H: int) -> Graph:
     """T steps unrolled: wires x1…xT and h0 (c0) in, h1…hT (and cT) out."""
-    g, states = _sketch(cell, {f"x{t}": (B, I) for t in range(1, T + 1)}, B, I, H, "0")
+    steps = range(1, T + 1)
+    x_wires = {f"x{t}": (B, I) for t in steps}
+    g, states = _sketch(cell, x_wires, B, I, H, "0")
     state = {name: g[f"{name}0"] for name in states}
-    for t in range(1, T + 1):
-        result = EQUATIONS[cell](g, g[f"x{t}"], t=str(t), **state)
-        state = {name: g.name(f"{name}{t}", wire) for name, wire in result.items()}
-    outputs = [f"h{t}" for t in range(1, T + 1)]
+    for t in steps:
+        x_t = g[f"x{t}"]
+        next_state = EQUATIONS[cell](g, x_t, t=str(t), **state)
+        state = {name: g.name(f"{name}{t}", wire) for name, wire in next_state.items()}
+    outputs = [f"h{t}" for t in steps]
     outputs += [f"{name}{T}" for name in states[1:]]
     return g.graph(*outputs)
 
 
 def wire_values(network: Network, x: np.ndarray, state: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
     """Values of a sequence graph's inputs: a one-layer network's, x [T,B,I] and its state, each [1,B,H]."""
-    values = {f"x{t}": x_t for t, x_t in enumerate(x, 1)}
-    values |= {f"{name}0": part[0] for name, part in zip(network.properties.states, state, strict=True)}
     layer = network.layer(0)
     properties = network.properties
+    values = {f"x{t}": x_t for t, x_t in enumerate(x, 1)}
+    for name, part in zip(properties.states, state, strict=True):
+        values[f"{name}0"] = part[0]
     values |= zip(properties.vector_wires, step_vectors(network, layer), strict=True)
     for letter, gates, array in (
         ("W", properties.gates, layer.weight_ih),
         ("b", properties.gates, merged_bias(network, layer)),
         ("U", properties.recurrent_gates, layer.weight_hh),
     ):
-        rows = array.reshape(len(gates), network.hidden_size, *array.shape[1:])
-        values |= {f"{letter}_{gate}": block for gate, block in zip(gates, rows, strict=True)}
+        blocks = array.reshape(len(gates), network.hidden_size, *array.shape[1:])
+        for gate, block in zip(gates, blocks, strict=True):
+            values[f"{letter}_{gate}"] = block
     return values
 
 
@@ -110,21 +118,21 @@ def network_gradients(network: Network, d: dict[str, np.ndarray]) -> dict[str, n
     properties = network.properties
     H = network.hidden_size
 
-    def column(letter):
-        return np.concatenate([d[f"{letter}_{gate}"] for gate in properties.gates])
-
-    recurrent = [d[f"U_{gate}"] for gate in properties.recurrent_gates]
-    inner = [
-        d[f"c_{gate}" if gate == properties.inner_bias else f"b_{gate}"]
-        for gate in properties.recurrent_gates
-    ]
-    return {
-        "weight_ih_l0": column("W"),
-        "weight_hh_l0": np.concatenate([np.empty((0, H)), *recurrent]),
-        "bias_ih_l0": column("b"),
-        "bias_hh_l0": np.concatenate([np.empty(0), *inner]),
-        **{f"{name}_l0": d[name] for name in properties.vectors},
+    weight_ih = [d[f"W_{gate}"] for gate in properties.gates]
+    bias_ih = [d[f"b_{gate}"] for gate in properties.gates]
+    weight_hh = [np.empty((0, H))]  # all of it if no gate reads the state
+    bias_hh = [np.empty(0)]
+    for gate in properties.recurrent_gates:
+        letter = "c" if gate == properties.inner_bias else "b"
+        weight_hh.append(d[f"U_{gate}"])
+        bias_hh.append(d[f"{letter}_{gate}"])
+    gradients = {
+        "weight_ih_l0": np.concatenate(weight_ih),
+        "weight_hh_l0": np.concatenate(weight_hh),
+        "bias_ih_l0": np.concatenate(bias_ih),
+        "bias_hh_l0": np.concatenate(bias_hh),
     }
+    return gradients | {f"{name}_l0": d[name] for name in properties.vectors}
 
 
 def _sketch(cell: str, x_wires: dict, B: int, I: int, H: int, step: str) -> tuple[Sketch, tuple[str, ...]]:

@@ -43,7 +43,8 @@ class Graph:
         object.__setattr__(self, "nodes", _in_running_order(self.inputs, self.nodes))
         shapes = dict(self.inputs)
         for node in self.nodes:
-            shapes.update(zip(node.outputs, _output_shapes(node, shapes), strict=True))
+            outputs = _output_shapes(node, shapes)
+            shapes.update(zip(node.outputs, outputs, strict=True))
         object.__setattr__(self, "shapes", shapes)
         _refuse_loose_wires(self)
 
@@ -69,9 +70,9 @@ class Graph:
 
 def node_flops(graph: Graph, node: Node) -> int:
     """Floating-point operations of one node; copying, stacking and splitting count none."""
-    rule = RULES[node.op]
-    inputs, outputs = ([graph.shapes[wire] for wire in wires] for wires in (node.inputs, node.outputs))
-    return rule.flops(inputs, outputs, node.flags)
+    inputs = [graph.shapes[wire] for wire in node.inputs]
+    outputs = [graph.shapes[wire] for wire in node.outputs]
+    return RULES[node.op].flops(inputs, outputs, node.flags)
 
 
 def run(graph: Graph, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -89,7 +90,8 @@ def run(graph: Graph, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             )
         wires[name] = np.asarray(values[name])
     for node in graph.nodes:
-        results = RULES[node.op].run([wires[w] for w in node.inputs], node.flags)
+        operands = [wires[wire] for wire in node.inputs]
+        results = RULES[node.op].run(operands, node.flags)
         wires.update(zip(node.outputs, results, strict=True))
     return wires
 
@@ -111,10 +113,12 @@ class Wire:
         return self.sketch.shapes[self.name]
 
     def __matmul__(self, other: "Wire") -> "Wire":
-        return self.sketch.add("product", self, other, flags=(self.transposed, other.transposed))
+        transposed = (self.transposed, other.transposed)
+        return self.sketch.add("product", self, other, flags=transposed)
 
     def __add__(self, other: "Wire") -> "Wire":
-        return self.sketch.add("bias" if len(other.shape) < len(self.shape) else "sum", self, other)
+        is_bias = len(other.shape) < len(self.shape)
+        return self.sketch.add("bias" if is_bias else "sum", self, other)
 
     def __mul__(self, other: "Wire") -> "Wire":
         if len(self.shape) < len(other.shape):  # a vector [H], by which every row of the other is multiplied
@@ -161,11 +165,13 @@ class Sketch:
         self.named.add(name)
         self.shapes[name] = self.shapes.pop(wire.name)
 
-        def rename(names):
-            return tuple(name if n == wire.name else n for n in names)
+        def rename(wires):
+            return tuple(name if old == wire.name else old for old in wires)
 
         for place, node in enumerate(self.nodes):
-            self.nodes[place] = Node(node.op, rename(node.inputs), rename(node.outputs), node.flags)
+            inputs = rename(node.inputs)
+            outputs = rename(node.outputs)
+            self.nodes[place] = Node(node.op, inputs, outputs, node.flags)
 
     __setitem__ = __setattr__
 
@@ -179,24 +185,31 @@ class Sketch:
     ) -> Wire | tuple[Wire, ...]:
         """Draw one node; its output wires get the names `names`, or one that names the operation."""
         inputs = tuple(wire.name for wire in wires)
-        outputs = names or (self._fresh(RULES[op].label(inputs, flags)),)
+        if names:
+            outputs = names
+        else:
+            label = RULES[op].label(inputs, flags)
+            outputs = (self._fresh(label),)
         node = Node(op, inputs, outputs, flags)
-        self.shapes.update(zip(outputs, _output_shapes(node, self.shapes), strict=True))
+        shapes = _output_shapes(node, self.shapes)
+        self.shapes.update(zip(outputs, shapes, strict=True))
         self.nodes.append(node)
         result = tuple(Wire(self, name) for name in outputs)
         return result if len(result) > 1 else result[0]
 
     def graph(self, *outputs: str) -> Graph:
         """The finished graph; `outputs` are the wires that leave it."""
-        return Graph(dict(self.inputs), tuple(self.alias.get(o, o) for o in outputs), tuple(self.nodes))
+        leaving = tuple(self.alias.get(name, name) for name in outputs)
+        return Graph(dict(self.inputs), leaving, tuple(self.nodes))
 
     def _fresh(self, label: str) -> str:
         return label if label not in self.shapes else self._fresh(label + "'")
 
 
 def _output_shapes(node: Node, shapes: dict[str, Shape]) -> list[Shape]:
+    inputs = [shapes[wire] for wire in node.inputs]
     try:
-        return RULES[node.op].shape([shapes[wire] for wire in node.inputs], node.flags)
+        return RULES[node.op].shape(inputs, node.flags)
     except ValueError as problem:
         wires = " and ".join(f"{wire!r} {shapes[wire]}" for wire in node.inputs)
         raise ValueError(f"{wires} do not fit into '{node.op}': {problem}") from None
@@ -215,11 +228,15 @@ def _in_running_order(inputs: dict[str, Shape], nodes: tuple[Node, ...]) -> tupl
                 raise ValueError(
                     f"wire {wire!r} is read by '{node.op}', but nothing makes it: draw it or name it an input"
                 )
-    sorter = TopologicalSorter({node: [maker[w] for w in node.inputs if w in maker] for node in nodes})
+    sorter = TopologicalSorter()
+    for node in nodes:
+        makers = [maker[wire] for wire in node.inputs if wire in maker]
+        sorter.add(node, *makers)
     try:
         return tuple(sorter.static_order())
     except CycleError as cycle:
-        around = " → ".join(node.outputs[0] for node in cycle.args[1])
+        _, circle = cycle.args
+        around = " → ".join(node.outputs[0] for node in circle)
         raise ValueError(
             f"the wires go round in a circle: {around}; a value cannot wait for itself"
         ) from None
@@ -229,7 +246,9 @@ def _refuse_loose_wires(graph: Graph) -> None:
     for wire in graph.outputs:
         if wire not in graph.shapes:
             raise ValueError(f"wire {wire!r} should leave the graph, but nothing makes it")
-    read = {wire for node in graph.nodes for wire in node.inputs} | set(graph.outputs)
+    read = set(graph.outputs)
+    for node in graph.nodes:
+        read |= set(node.inputs)
     for node in graph.nodes:
         for wire in node.outputs:
             if wire not in read:

@@ -30,9 +30,13 @@ def mirror(graph: Graph) -> Mirror:
 
     Raises ValueError if no output depends on an input: its gradient is zero and has no wire.
     """
-    sketch = Sketch(**{_gradient_of(wire): graph.shapes[wire] for wire in graph.outputs})
+    arriving = {_gradient_of(wire): graph.shapes[wire] for wire in graph.outputs}
+    sketch = Sketch(**arriving)
     sketch.shapes.update(graph.shapes)  # any forward wire may be read; those that are become inputs below
-    arrived = {wire: [sketch[_gradient_of(wire)]] for wire in graph.outputs}
+    arrived = {}
+    for wire in graph.outputs:
+        d_output = sketch[_gradient_of(wire)]
+        arrived[wire] = [d_output]
     for node in reversed(graph.nodes):
         _reverse_node(sketch, node, arrived)
     for wire in graph.inputs:
@@ -52,8 +56,10 @@ def gradients(
     Runs the graph, then its mirror.
     """
     reverse = mirror(graph)
-    known = run(graph, values) | {_gradient_of(wire): d for wire, d in d_outputs.items()}
-    wires = run(reverse.graph, {wire: known[wire] for wire in reverse.graph.inputs})
+    known = run(graph, values)
+    known |= {_gradient_of(wire): d for wire, d in d_outputs.items()}
+    reverse_inputs = {wire: known[wire] for wire in reverse.graph.inputs}
+    wires = run(reverse.graph, reverse_inputs)
     return {wire: wires[reverse.gradient[wire]] for wire in graph.inputs}
 
 
@@ -63,7 +69,8 @@ def _gradient_of(wire: str) -> str:
 
 def _reverse_node(sketch: Sketch, node, arrived: dict[str, list[Wire]]) -> None:
     d = tuple(_sum_contributions(sketch, wire, arrived) for wire in node.outputs)
-    inputs, outputs = ([Wire(sketch, wire) for wire in wires] for wires in (node.inputs, node.outputs))
+    inputs = [Wire(sketch, wire) for wire in node.inputs]
+    outputs = [Wire(sketch, wire) for wire in node.outputs]
     if len(outputs) == 1:
         d = d[0]
         outputs = outputs[0]
@@ -77,13 +84,21 @@ def _sum_contributions(sketch: Sketch, wire: str, arrived: dict[str, list[Wire]]
     parts = arrived[wire]
     total = parts[0] if len(parts) == 1 else sketch.add("sum", *parts)
     name = _gradient_of(wire)
-    if total.name not in vars(sketch)["named"] and name not in sketch.shapes:
+    is_named = total.name in vars(sketch)["named"]
+    if not is_named and name not in sketch.shapes:
         sketch[name] = total
         total = sketch[name]
-        for others in arrived.values():
-            others[:] = [total if other.name not in sketch.shapes else other for other in others]
+        for contributions in arrived.values():
+            _replace_unknown(contributions, total)
     arrived[wire] = [total]
     return total
+
+
+def _replace_unknown(wires: list[Wire], renamed: Wire) -> None:
+    """Put the renamed wire in place of those that still have its old name."""
+    for k, wire in enumerate(wires):
+        if wire.name not in wire.sketch.shapes:
+            wires[k] = renamed
 
 
 def _finish(sketch: Sketch, forward: Graph, leaving: tuple[str, ...]) -> Graph:

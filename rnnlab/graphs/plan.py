@@ -39,26 +39,31 @@ def make_plan(
         if wire not in graph.shapes:
             raise ValueError(f"cannot save wire {wire!r}: the graph has {', '.join(graph.shapes)}")
     present = {*graph.inputs, *graph.outputs, *saved, *alive}
-    again = _recomputed(graph, reverse.needed(graph), present)
+    recomputed = _recomputed(graph, reverse.needed(graph), present)
+    saved_numbers = sum(prod(graph.shapes[wire]) for wire in saved)
     return RecomputePlan(
         saved=tuple(saved),
-        recomputed=again,
-        saved_bytes=sum(prod(graph.shapes[wire]) * FLOAT32_BYTES for wire in saved),
-        extra_flops=sum(node_flops(graph, node) for node in again),
-        extra_gemms=sum(node.op in GEMMS for node in again),
+        recomputed=recomputed,
+        saved_bytes=saved_numbers * FLOAT32_BYTES,
+        extra_flops=sum(node_flops(graph, node) for node in recomputed),
+        extra_gemms=sum(node.op in GEMMS for node in recomputed),
     )
 
 
 def all_plans(graph: Graph, reverse: Mirror, alive: tuple[str, ...] = ()) -> list[RecomputePlan]:
     """Every plan worth comparing: all subsets of `candidates`; exhaustive, as one step of a cell allows."""
     wires = candidates(graph, reverse, alive)
-    subsets = (chosen for size in range(len(wires) + 1) for chosen in combinations(wires, size))
-    return [make_plan(graph, reverse, chosen, alive) for chosen in subsets]
+    plans = []
+    for size in range(len(wires) + 1):
+        for saved in combinations(wires, size):
+            plans.append(make_plan(graph, reverse, saved, alive))
+    return plans
 
 
 def cheapest(graph: Graph, reverse: Mirror, limit_bytes: int, alive: tuple[str, ...] = ()) -> RecomputePlan:
     """The plan within `limit_bytes` a step that recomputes least (see Plan.cost)."""
-    fitting = [plan for plan in all_plans(graph, reverse, alive) if plan.saved_bytes <= limit_bytes]
+    plans = all_plans(graph, reverse, alive)
+    fitting = [plan for plan in plans if plan.saved_bytes <= limit_bytes]
     if not fitting:
         raise ValueError(f"no plan saves {limit_bytes} bytes or fewer: the limit must not be negative")
     return min(fitting, key=RecomputePlan.cost)
@@ -72,13 +77,19 @@ def candidates(graph: Graph, reverse: Mirror, alive: tuple[str, ...] = ()) -> tu
     """
     present = {*graph.inputs, *graph.outputs, *alive}
     needed = reverse.needed(graph)
-    helpful = {wire for node in _recomputed(graph, needed, present) for wire in node.outputs}
+    helpful = set()
+    for node in _recomputed(graph, needed, present):
+        helpful |= set(node.outputs)
 
     def is_beaten(wire: str) -> bool:
         readers = graph.readers(wire)
-        if wire in needed or len(readers) != 1 or len(readers[0].outputs) != 1:
+        if wire in needed or len(readers) != 1:
             return False
-        return prod(graph.shapes[readers[0].outputs[0]]) <= prod(graph.shapes[wire])
+        results = readers[0].outputs
+        if len(results) != 1:
+            return False
+        result_size = prod(graph.shapes[results[0]])
+        return result_size <= prod(graph.shapes[wire])
 
     return tuple(wire for wire in graph.shapes if wire in helpful and not is_beaten(wire))
 

@@ -22,53 +22,57 @@ class Rule:
     shape: Callable  # (shapes, flags) -> list of shapes made; ValueError where they do not fit
     label: Callable  # (names, flags) -> name of the wire made
     reverse: Callable | None = None  # (d, inputs, output) -> gradient wire of each input; None: not mirrored
-    flops: Callable = lambda read, outputs, flags: prod(outputs[0])
+    flops: Callable = lambda inputs, outputs, flags: prod(outputs[0])
 
 
-def _same(shapes, flags):
+def _same_shape(shapes, flags):
     if len(set(shapes)) != 1:
         raise ValueError("the shapes must be equal")
     return [shapes[0]]
 
 
-def _product_shape(shapes, flags):
-    (m, k), (k_other, n) = (
-        shape[::-1] if flipped else shape for shape, flipped in zip(shapes, flags[:2], strict=False)
-    )
-    if k != k_other:
-        raise ValueError(f"the inner sizes {k} and {k_other} differ")
-    if len(shapes) == 3 and shapes[2] != (m, n):
-        raise ValueError(f"the product is {(m, n)}")
-    return [(m, n)]
+def _no_flops(inputs, outputs, flags):
+    return 0
 
 
-def _product(values, flags):
-    a, b = (value.T if flipped else value for value, flipped in zip(values, flags[:2], strict=False))
-    return [a @ b]
+# sum: a + b + … of equal shapes
 
 
-def _product_flops(read, outputs, flags):
-    return 2 * prod(outputs[0]) * read[0][0 if flags[0] else 1]
+def _sum(values, flags):
+    return [sum(values[1:], values[0])]
 
 
-def _reverse_product(d, inputs, output, flags):
-    """y = a b gives da = d bᵀ and db = aᵀ d; where a factor entered transposed, so does its gradient."""
-    a, b = (wire.T if flipped else wire for wire, flipped in zip(inputs, flags, strict=True))
-    da = b @ d.T if flags[0] else d @ b.T
-    db = d.T @ a if flags[1] else a.T @ d
-    return da, db
+def _sum_label(names, flags):
+    return "+".join(names)
 
 
-def _bias_shape(shapes, flags):
-    if shapes[0][-1:] != shapes[1]:
-        raise ValueError("the bias has one number for each column")
-    return [shapes[0]]
+def _reverse_sum(d, inputs, output, flags):
+    return (d,) * len(inputs)
+
+
+def _sum_flops(inputs, outputs, flags):
+    additions = len(inputs) - 1
+    return additions * prod(outputs[0])
+
+
+# times: a∘b; a vector [H] multiplies every row of the other factor
+
+
+def _times(values, flags):
+    a, b = values
+    return [a * b]
 
 
 def _times_shape(shapes, flags):
-    if shapes[1] not in (shapes[0], shapes[0][-1:]):
+    first, second = shapes
+    row = first[-1:]
+    if second not in (first, row):
         raise ValueError("the shapes must be equal, or the second has one number for each column")
-    return [shapes[0]]
+    return [first]
+
+
+def _times_label(names, flags):
+    return "∘".join(names)
 
 
 def _reverse_times(d, inputs, output, flags):
@@ -76,115 +80,264 @@ def _reverse_times(d, inputs, output, flags):
     a, b = inputs
     da = d * b
     db = d * a
-    return da, db if a.shape == b.shape else d.sketch.add("sum_rows", db)
+    if a.shape != b.shape:
+        db = d.sketch.add("sum_rows", db)
+    return da, db
+
+
+# product: a b, with a factor transposed where its flag says so; product_add: a b + c, a GEMM with β = 1,
+# whose sum costs no pass of its own
+
+
+def _oriented(factors, flags):
+    """The factors, arrays or wires, transposed where their flags say so."""
+    for factor, is_transposed in zip(factors, flags, strict=True):
+        yield factor.T if is_transposed else factor
+
+
+def _product(values, flags):
+    a, b = _oriented(values, flags)
+    return [a @ b]
+
+
+def _product_shape(shapes, flags):
+    left, right, *added = shapes
+    transposed_left, transposed_right = flags
+    m, k = left[::-1] if transposed_left else left
+    k_right, n = right[::-1] if transposed_right else right
+    if k != k_right:
+        raise ValueError(f"the inner sizes {k} and {k_right} differ")
+    if added and added != [(m, n)]:
+        raise ValueError(f"the product is {(m, n)}")
+    return [(m, n)]
+
+
+def _product_label(names, flags):
+    label = []
+    for name, is_transposed in zip(names, flags, strict=True):
+        label.append(f"{name}ᵀ" if is_transposed else name)
+    return "·".join(label)
+
+
+def _reverse_product(d, inputs, output, flags):
+    """y = a b gives da = d bᵀ and db = aᵀ d; where a factor entered transposed, so does its gradient."""
+    a, b = _oriented(inputs, flags)
+    transposed_a, transposed_b = flags
+    da = b @ d.T if transposed_a else d @ b.T
+    db = d.T @ a if transposed_b else a.T @ d
+    return da, db
+
+
+def _product_flops(inputs, outputs, flags):
+    left = inputs[0]
+    transposed_left = flags[0]
+    inner_size = left[0] if transposed_left else left[1]
+    return 2 * prod(outputs[0]) * inner_size
+
+
+def _product_add(values, flags):
+    *factors, added = values
+    (product,) = _product(factors, flags)
+    return [product + added]
+
+
+def _product_add_label(names, flags):
+    a, b, added = names
+    return f"{a}·{b}+{added}"
+
+
+def _reverse_product_add(d, inputs, output, flags):
+    *factors, _ = inputs
+    da, db = _reverse_product(d, factors, output, flags)
+    return da, db, d
+
+
+# bias: a vector [H] is added to every row
+
+
+def _bias(values, flags):
+    rows, bias = values
+    return [rows + bias]
+
+
+def _bias_shape(shapes, flags):
+    rows, bias = shapes
+    if rows[-1:] != bias:
+        raise ValueError("the bias has one number for each column")
+    return [rows]
+
+
+def _reverse_bias(d, inputs, output, flags):
+    return d, d.sketch.add("sum_rows", d)
+
+
+def _sum_rows(values, flags):
+    return [values[0].sum(0)]
+
+
+def _sum_rows_shape(shapes, flags):
+    return [shapes[0][1:]]
+
+
+def _sum_rows_label(names, flags):
+    return f"Σ{names[0]}"
+
+
+def _sum_rows_flops(inputs, outputs, flags):
+    return prod(inputs[0])
+
+
+# one_minus: 1 − a; negative: −a
+
+
+def _one_minus(values, flags):
+    return [1 - values[0]]
+
+
+def _one_minus_label(names, flags):
+    return f"1-{names[0]}"
+
+
+def _reverse_one_minus(d, inputs, output, flags):
+    return (d.sketch.add("negative", d),)
+
+
+def _negative(values, flags):
+    return [-values[0]]
+
+
+def _negative_label(names, flags):
+    return f"-{names[0]}"
+
+
+# stack: tensors side by side along an axis; split: its inverse
+
+
+def _stack(values, flags):
+    (axis,) = flags
+    return [np.concatenate(values, axis=axis)]
+
+
+def _resized(shape, axis, size):
+    """The shape with another size along one axis."""
+    return (*shape[:axis], size, *shape[axis + 1 :])
 
 
 def _stack_shape(shapes, flags):
     (axis,) = flags
-    if len({(*shape[:axis], *shape[axis + 1 :]) for shape in shapes}) != 1:
+    others = {_resized(shape, axis, 0) for shape in shapes}
+    if len(others) != 1:
         raise ValueError(f"stacked tensors may differ in size {axis} only")
     total = sum(shape[axis] for shape in shapes)
-    return [tuple(total if k == axis else n for k, n in enumerate(shapes[0]))]
+    return [_resized(shapes[0], axis, total)]
 
 
-def _split_sizes(shape, flags):
+def _stack_label(names, flags):
+    wires = ";".join(names)
+    return f"[{wires}]"
+
+
+def _reverse_stack(d, inputs, output, flags):
+    (axis,) = flags
+    sizes = [wire.shape[axis] for wire in inputs]
+    return split(d, sizes, axis)
+
+
+def _split(values, flags):
     axis, sizes = flags
-    if sum(sizes) != shape[axis]:
-        raise ValueError(f"the parts {sizes} do not add up to {shape[axis]}")
-    return [tuple(size if k == axis else n for k, n in enumerate(shape)) for size in sizes]
+    ends = np.cumsum(sizes)
+    return np.split(values[0], ends[:-1], axis=axis)
+
+
+def _split_shape(shapes, flags):
+    (whole,) = shapes
+    axis, sizes = flags
+    if sum(sizes) != whole[axis]:
+        raise ValueError(f"the parts {sizes} do not add up to {whole[axis]}")
+    return [_resized(whole, axis, size) for size in sizes]
+
+
+def _split_label(names, flags):
+    return f"{names[0]}:"
+
+
+def _reverse_split(parts, inputs, outputs, flags):
+    axis, _ = flags
+    stacked = parts[0].sketch.add("stack", *parts, flags=(axis,))
+    return (stacked,)
+
+
+# Pointwise functions h = f(a), and f' written on the output h
+
+
+def _tanh_slope(h):
+    return 1 - h * h
+
+
+def _sigmoid(a):
+    return 0.5 * np.tanh(0.5 * a) + 0.5
+
+
+def _sigmoid_slope(h):
+    return h * (1 - h)
+
+
+def _relu(a):
+    return np.maximum(a, 0)
+
+
+def _relu_slope(h):
+    return h > 0
 
 
 def _pointwise(name, function, slope):
     """Rules of h = f(a) and of its slope d·f'(a), with f' written on the output h."""
-    forward = Rule(
-        run=lambda v, flags: [function(v[0])],
-        shape=_same,
-        label=lambda names, flags: f"{name}({names[0]})",
-        reverse=lambda d, inputs, output, flags: (d.sketch.add(f"{name}_slope", d, output),),
-    )
-    backward = Rule(
-        run=lambda v, flags: [v[0] * slope(v[1])],
-        shape=_same,
-        label=lambda names, flags: f"{names[0]}∘{name}′",
-        flops=lambda read, outputs, flags: 3 * prod(outputs[0]),
-    )
+
+    def run(values, flags):
+        return [function(values[0])]
+
+    def label(names, flags):
+        return f"{name}({names[0]})"
+
+    def reverse(d, inputs, output, flags):
+        return (d.sketch.add(f"{name}_slope", d, output),)
+
+    def run_slope(values, flags):
+        d, h = values
+        return [d * slope(h)]
+
+    def slope_label(names, flags):
+        return f"{names[0]}∘{name}′"
+
+    def slope_flops(inputs, outputs, flags):
+        return 3 * prod(outputs[0])
+
+    forward = Rule(run, _same_shape, label, reverse)
+    backward = Rule(run_slope, _same_shape, slope_label, flops=slope_flops)
     return {name: forward, f"{name}_slope": backward}
 
 
 RULES = {
-    "sum": Rule(
-        run=lambda v, flags: [sum(v[1:], v[0])],
-        shape=_same,
-        label=lambda names, flags: "+".join(names),
-        reverse=lambda d, inputs, output, flags: (d,) * len(inputs),
-        flops=lambda read, outputs, flags: (len(read) - 1) * prod(outputs[0]),
+    "sum": Rule(_sum, _same_shape, _sum_label, _reverse_sum, _sum_flops),
+    "times": Rule(_times, _times_shape, _times_label, _reverse_times),
+    "product": Rule(_product, _product_shape, _product_label, _reverse_product, _product_flops),
+    "product_add": Rule(
+        _product_add, _product_shape, _product_add_label, _reverse_product_add, _product_flops
     ),
-    "times": Rule(
-        run=lambda v, flags: [v[0] * v[1]],
-        shape=_times_shape,
-        label=lambda names, flags: "∘".join(names),
-        reverse=_reverse_times,
-    ),
-    "product": Rule(
-        run=_product,
-        shape=_product_shape,
-        label=lambda names, flags: "·".join(n + "ᵀ" * f for n, f in zip(names, flags, strict=True)),
-        reverse=_reverse_product,
-        flops=_product_flops,
-    ),
-    "product_add": Rule(  # the GEMM with β = 1: the sum costs no pass of its own
-        run=lambda v, flags: [_product(v[:2], flags)[0] + v[2]],
-        shape=_product_shape,
-        label=lambda names, flags: f"{names[0]}·{names[1]}+{names[2]}",
-        reverse=lambda d, inputs, output, flags: (*_reverse_product(d, inputs[:2], output, flags), d),
-        flops=_product_flops,
-    ),
-    "bias": Rule(
-        run=lambda v, flags: [v[0] + v[1]],
-        shape=_bias_shape,
-        label=lambda names, flags: "+".join(names),
-        reverse=lambda d, inputs, output, flags: (d, d.sketch.add("sum_rows", d)),
-    ),
-    "sum_rows": Rule(
-        run=lambda v, flags: [v[0].sum(0)],
-        shape=lambda shapes, flags: [shapes[0][1:]],
-        label=lambda names, flags: f"Σ{names[0]}",
-        flops=lambda read, outputs, flags: prod(read[0]),
-    ),
-    "one_minus": Rule(
-        run=lambda v, flags: [1 - v[0]],
-        shape=_same,
-        label=lambda names, flags: f"1-{names[0]}",
-        reverse=lambda d, inputs, output, flags: (d.sketch.add("negative", d),),
-    ),
-    "negative": Rule(
-        run=lambda v, flags: [-v[0]],
-        shape=_same,
-        label=lambda names, flags: f"-{names[0]}",
-    ),
-    "stack": Rule(
-        run=lambda v, flags: [np.concatenate(v, axis=flags[0])],
-        shape=_stack_shape,
-        label=lambda names, flags: f"[{';'.join(names)}]",
-        reverse=lambda d, inputs, output, flags: split(d, [wire.shape[flags[0]] for wire in inputs], *flags),
-        flops=lambda read, outputs, flags: 0,
-    ),
-    "split": Rule(
-        run=lambda v, flags: np.split(v[0], np.cumsum(flags[1])[:-1], axis=flags[0]),
-        shape=lambda shapes, flags: _split_sizes(shapes[0], flags),
-        label=lambda names, flags: f"{names[0]}:",
-        reverse=lambda parts, inputs, outputs, flags: (
-            parts[0].sketch.add("stack", *parts, flags=flags[:1]),
-        ),
-        flops=lambda read, outputs, flags: 0,
-    ),
-    **_pointwise("tanh", np.tanh, lambda h: 1 - h * h),
-    **_pointwise("sigmoid", lambda a: 0.5 * np.tanh(0.5 * a) + 0.5, lambda h: h * (1 - h)),
-    **_pointwise("relu", lambda a: np.maximum(a, 0), lambda h: h > 0),
+    "bias": Rule(_bias, _bias_shape, _sum_label, _reverse_bias),
+    "sum_rows": Rule(_sum_rows, _sum_rows_shape, _sum_rows_label, flops=_sum_rows_flops),
+    "one_minus": Rule(_one_minus, _same_shape, _one_minus_label, _reverse_one_minus),
+    "negative": Rule(_negative, _same_shape, _negative_label),
+    "stack": Rule(_stack, _stack_shape, _stack_label, _reverse_stack, _no_flops),
+    "split": Rule(_split, _split_shape, _split_label, _reverse_split, _no_flops),
+    **_pointwise("tanh", np.tanh, _tanh_slope),
+    **_pointwise("sigmoid", _sigmoid, _sigmoid_slope),
+    **_pointwise("relu", _relu, _relu_slope),
 }
 
 
 def split(wire: Any, sizes: list[int], axis: int) -> tuple:
     """Wires of the parts of a stacked wire, in order."""
-    names = tuple(wire.sketch._fresh(f"{wire.name}:{k}") for k in range(len(sizes)))
-    return wire.sketch.add("split", wire, flags=(axis, tuple(sizes)), names=names)
+    sketch = wire.sketch
+    names = tuple(sketch._fresh(f"{wire.name}:{k}") for k in range(len(sizes)))
+    return sketch.add("split", wire, flags=(axis, tuple(sizes)), names=names)

@@ -24,17 +24,24 @@ def stack_weight_gradients(reverse: Graph) -> Graph:
     """A sum of products a₁ᵀ b₁ + a₂ᵀ b₂ + … becomes one product of stacked factors: [a₁;a₂;…]ᵀ [b₁;b₂;…]."""
     nodes = list(reverse.nodes)
     for total in [node for node in reverse.nodes if node.op == "sum"]:
-        parts = [reverse.maker(wire) for wire in total.inputs]
-        if any(part is None or part.op != "product" or part.flags != (True, False) for part in parts):
+        products = [reverse.maker(wire) for wire in total.inputs]
+        if not all(_is_weight_gradient(reverse, product) for product in products):
             continue
-        if any(len(reverse.readers(part.outputs[0])) > 1 for part in parts):
-            continue
-        for part in (total, *parts):
-            nodes.remove(part)
-        left = _stacked(nodes, [part.inputs[0] for part in parts], axis=0)
-        right = _stacked(nodes, [part.inputs[1] for part in parts], axis=0)
+        for node in (total, *products):
+            nodes.remove(node)
+        left_factors, right_factors = zip(*(product.inputs for product in products), strict=True)
+        left = _stacked(nodes, left_factors, axis=0)
+        right = _stacked(nodes, right_factors, axis=0)
         nodes.append(Node("product", (left, right), total.outputs, (True, False)))
     return Graph(reverse.inputs, reverse.outputs, tuple(nodes))
+
+
+def _is_weight_gradient(reverse: Graph, node: Node | None) -> bool:
+    """True for a product aᵀ b that one node alone reads."""
+    if node is None or node.op != "product" or node.flags != (True, False):
+        return False
+    (product,) = node.outputs
+    return len(reverse.readers(product)) <= 1
 
 
 def accumulate(graph: Graph) -> Graph:
@@ -49,7 +56,8 @@ def accumulate(graph: Graph) -> Graph:
             if product and product.op == "product" and readers == 1:
                 nodes.remove(product)
                 nodes.remove(total)
-                nodes.append(Node("product_add", (*product.inputs, other), total.outputs, product.flags))
+                operands = (*product.inputs, other)
+                nodes.append(Node("product_add", operands, total.outputs, product.flags))
                 break
     return Graph(graph.inputs, graph.outputs, tuple(nodes))
 
@@ -58,13 +66,18 @@ def reset_after(graph: Graph) -> Graph:
     """(r∘h)·Uᵀ becomes r∘(h·Uᵀ): the product no longer waits for r.  This is another function, on purpose."""
     nodes = list(graph.nodes)
     for product in graph.nodes:
-        gated = graph.maker(product.inputs[0]) if product.op == "product" else None
-        if gated is None or gated.op != "times" or len(graph.readers(gated.outputs[0])) > 1:
+        if product.op != "product":
+            continue
+        gated_h, weights = product.inputs
+        gated = graph.maker(gated_h)
+        if gated is None or gated.op != "times" or len(graph.readers(gated_h)) > 1:
             continue
         gate, h = gated.inputs
-        inner = f"{h}·{product.inputs[1]}ᵀ"
-        nodes[nodes.index(gated)] = Node("product", (h, product.inputs[1]), (inner,), product.flags)
-        nodes[nodes.index(product)] = Node("times", (gate, inner), product.outputs)
+        inner = f"{h}·{weights}ᵀ"
+        product_first = Node("product", (h, weights), (inner,), product.flags)
+        reset_last = Node("times", (gate, inner), product.outputs)
+        nodes[nodes.index(gated)] = product_first
+        nodes[nodes.index(product)] = reset_last
     return Graph(graph.inputs, graph.outputs, tuple(nodes))
 
 
@@ -83,9 +96,14 @@ def _groups(graph: Graph, shared: int) -> list[list[Node]]:
     waits_for = _ancestors(graph)
     independent = []
     for nodes in candidates.values():
-        wires = {wire for node in nodes for wire in node.outputs}
+        wires = {node.outputs[0] for node in nodes}
         awaited = set().union(*(waits_for[node] for node in nodes))
-        free = [node for node in nodes if not waits_for[node] & wires and not awaited & {*node.outputs}]
+        free = []
+        for node in nodes:
+            waits_for_another = waits_for[node] & wires
+            is_awaited = node.outputs[0] in awaited
+            if not waits_for_another and not is_awaited:
+                free.append(node)
         if len(free) > 1:
             independent.append(free)
     return independent
@@ -96,7 +114,8 @@ def _ancestors(graph: Graph) -> dict[Node, set[str]]:
     behind: dict[str, set[str]] = {wire: set() for wire in graph.inputs}
     waits = {}
     for node in graph.nodes:
-        waits[node] = set(node.inputs).union(*(behind[wire] for wire in node.inputs))
+        behind_inputs = [behind[wire] for wire in node.inputs]
+        waits[node] = set(node.inputs).union(*behind_inputs)
         behind |= dict.fromkeys(node.outputs, waits[node])
     return waits
 
@@ -105,12 +124,13 @@ def _merge(graph: Graph, group: list[Node], shared: int) -> Graph:
     """One product in place of the group's; in y = a bᵀ, stacked b makes columns of y, stacked a rows."""
     varying = 1 - shared
     nodes = [node for node in graph.nodes if node not in group]
-    stacked = _stacked(nodes, [node.inputs[varying] for node in group], axis=0)
-    factors = (group[0].inputs[0], stacked) if varying else (stacked, group[0].inputs[1])
-    whole = f"{factors[0]}·{factors[1]}ᵀ"
-    sizes = tuple(graph.shapes[node.outputs[0]][varying] for node in group)
-    nodes.append(Node("product", factors, (whole,), (False, True)))
+    factors = list(group[0].inputs)
+    factors[varying] = _stacked(nodes, [node.inputs[varying] for node in group], axis=0)
+    left, right = factors
+    whole = f"{left}·{right}ᵀ"
     outputs = tuple(node.outputs[0] for node in group)
+    sizes = tuple(graph.shapes[wire][varying] for wire in outputs)
+    nodes.append(Node("product", (left, right), (whole,), (False, True)))
     nodes.append(Node("split", (whole,), outputs, (varying, sizes)))
     return Graph(graph.inputs, graph.outputs, tuple(nodes))
 
@@ -118,9 +138,11 @@ def _merge(graph: Graph, group: list[Node], shared: int) -> Graph:
 def _stacked(nodes: list[Node], wires: Iterable[str], axis: int) -> str:
     """The wire of the stacked tensors; one stack of the same wires serves every product that reads it."""
     wires = tuple(wires)
+    flags = (axis,)
     for node in nodes:
-        if (node.op, node.inputs, node.flags) == ("stack", wires, (axis,)):
+        if (node.op, node.inputs, node.flags) == ("stack", wires, flags):
             return node.outputs[0]
-    name = f"[{';'.join(wires)}]"
-    nodes.append(Node("stack", wires, (name,), (axis,)))
+    joined = ";".join(wires)
+    name = f"[{joined}]"
+    nodes.append(Node("stack", wires, (name,), flags))
     return name
