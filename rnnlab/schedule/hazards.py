@@ -5,18 +5,18 @@ overwrites, a write after a write.  An operation that waits for another need not
 that one, so only the nearest hazards count: for every region the latest writers, and the readers since.
 """
 
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from rnnlab.schedule.plan import Operation, Plan, Region, overlap
+from rnnlab.schedule.plan import Operation, Plan, Region, Span, overlap
 
 READ_AFTER_WRITE = "read after write"
 WRITE_AFTER_READ = "write after read"
 WRITE_AFTER_WRITE = "write after write"
 Bucket = tuple[str, int]  # a buffer, and a block of its rows
+Table = dict[Bucket, list[tuple[Region, int]]]  # regions in a bucket, each with the place of its operation
 
 
 class Hazard(NamedTuple):
@@ -57,7 +57,10 @@ def check_order(plan: Plan, order: Sequence[int]) -> None:
 
 def first_broken(plan: Plan, place: Sequence[int]) -> Hazard | None:
     """The first hazard that is open if operation i runs at place[i]; equal places are one operation."""
-    return next((hazard for hazard in hazards(plan) if place[hazard.earlier] > place[hazard.later]), None)
+    for hazard in hazards(plan):
+        if place[hazard.earlier] > place[hazard.later]:
+            return hazard
+    return None
 
 
 def unordered(plan: Plan, events: list[tuple[int, int]]) -> list[Hazard]:
@@ -66,19 +69,24 @@ def unordered(plan: Plan, events: list[tuple[int, int]]) -> list[Hazard]:
     Operations of a stream run in issue order; nothing else orders two operations but an event.
     """
     finished = _finished(plan, events)
-    return [hazard for hazard in hazards(plan) if not finished[hazard.later] >> hazard.earlier & 1]
+    still_open = []
+    for hazard in hazards(plan):
+        has_finished = finished[hazard.later] >> hazard.earlier & 1
+        if not has_finished:
+            still_open.append(hazard)
+    return still_open
 
 
 def describe(plan: Plan, hazard: Hazard) -> str:
     """The hazard as a sentence: which operation does what to which region before which other operation."""
-    earlier = plan.operations[hazard.earlier]
-    later = plan.operations[hazard.later]
-    descriptions = {
-        READ_AFTER_WRITE: f"{later} reads {hazard.region} before {earlier} has written it",
-        WRITE_AFTER_READ: f"{later} overwrites {hazard.region} before {earlier} has read it",
-        WRITE_AFTER_WRITE: f"{later} writes {hazard.region} before {earlier}, whose value would win",
-    }
-    return descriptions[hazard.kind]
+    kind, earlier_place, later_place, region = hazard
+    earlier = plan.operations[earlier_place]
+    later = plan.operations[later_place]
+    if kind == READ_AFTER_WRITE:
+        return f"{later} reads {region} before {earlier} has written it"
+    if kind == WRITE_AFTER_READ:
+        return f"{later} overwrites {region} before {earlier} has read it"
+    return f"{later} writes {region} before {earlier}, whose value would win"
 
 
 class _Accesses:
@@ -89,23 +97,26 @@ class _Accesses:
     """
 
     def __init__(self, plan: Plan):
-        written = (region.buffer for operation in plan.operations for region in operation.writes)
-        self.height: dict[str, int] = dict.fromkeys(written, sys.maxsize)
+        heights: dict[str, int] = {}
+        written = set()
         for operation in plan.operations:
+            written |= {region.buffer for region in operation.writes}
             for region in operation.reads + operation.writes:
-                if region.buffer in self.height:
-                    self.height[region.buffer] = min(self.height[region.buffer], region.shape[0])
+                rows, _ = region.shape
+                heights[region.buffer] = min(rows, heights.get(region.buffer, rows))
+        self.height = {buffer: heights[buffer] for buffer in written}
         self.buckets: dict[Region, list[Bucket]] = {}
-        self.writers: dict[Bucket, list[tuple[Region, int]]] = defaultdict(list)
-        self.readers: dict[Bucket, list[tuple[Region, int]]] = defaultdict(list)
+        self.writers: Table = defaultdict(list)
+        self.readers: Table = defaultdict(list)
 
     def hazards_of(self, index: int, operation: Operation) -> Iterator[Hazard]:
         """The hazards between an operation and those entered before it, each earlier one once."""
         seen = set()
-        steps = [(READ_AFTER_WRITE, self.writers, region) for region in operation.touches]
+        searches = [(READ_AFTER_WRITE, self.writers, region) for region in operation.touches]
         for region in operation.writes:
-            steps += [(WRITE_AFTER_READ, self.readers, region), (WRITE_AFTER_WRITE, self.writers, region)]
-        for kind, table, region in steps:
+            searches.append((WRITE_AFTER_READ, self.readers, region))
+            searches.append((WRITE_AFTER_WRITE, self.writers, region))
+        for kind, table, region in searches:
             entries = chain.from_iterable(map(table.__getitem__, self._buckets(region)))
             for other, earlier in entries:
                 if earlier not in seen and overlap(region, other):
@@ -118,7 +129,8 @@ class _Accesses:
             for bucket in self._buckets(region):
                 block = self._block(bucket)
                 for table in (self.writers, self.readers):
-                    table[bucket] = [entry for entry in table[bucket] if not _covers(region, entry[0], block)]
+                    entries = table[bucket]
+                    table[bucket] = [entry for entry in entries if not _covers(region, entry[0], block)]
                 self.writers[bucket].append((region, index))
         for region in operation.reads:
             for bucket in self._buckets(region):
@@ -128,19 +140,28 @@ class _Accesses:
         if region not in self.buckets:
             name, (top, bottom), _ = region
             height = self.height.get(name)
-            blocks = range(top // height, -(-bottom // height)) if height else ()
+            blocks = ()
+            if height:
+                blocks = range(top // height, -(-bottom // height))
             self.buckets[region] = [(name, block) for block in blocks]
         return self.buckets[region]
 
-    def _block(self, bucket: Bucket) -> tuple[int, int]:
-        height = self.height[bucket[0]]
-        return bucket[1] * height, (bucket[1] + 1) * height
+    def _block(self, bucket: Bucket) -> Span:
+        buffer, number = bucket
+        height = self.height[buffer]
+        return number * height, (number + 1) * height
 
 
-def _covers(new: Region, old: Region, block: tuple[int, int]) -> bool:
+def _covers(new: Region, old: Region, block: Span) -> bool:
     """Does the new region hold all of the old one within a block of rows?"""
-    across = new.columns[0] <= old.columns[0] and old.columns[1] <= new.columns[1]
-    return across and new.rows[0] <= max(old.rows[0], block[0]) and min(old.rows[1], block[1]) <= new.rows[1]
+    top, bottom = old.rows
+    block_top, block_bottom = block
+    rows = max(top, block_top), min(bottom, block_bottom)
+    return _contains(new.columns, old.columns) and _contains(new.rows, rows)
+
+
+def _contains(outer: Span, inner: Span) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 def _finished(plan: Plan, events: list[tuple[int, int]]) -> list[int]:

@@ -13,7 +13,8 @@ def parameters(network: Network) -> Arrays:
     arrays = {}
     for l in range(network.layers):
         layer = network.layer(l)
-        arrays |= {f"weight_ih_l{l}": layer.weight_ih, f"weight_hh_l{l}": layer.weight_hh}
+        arrays[f"weight_ih_l{l}"] = layer.weight_ih
+        arrays[f"weight_hh_l{l}"] = layer.weight_hh
         arrays[f"bias_l{l}"] = merged_bias(network, layer)[None]
         arrays[f"vectors_l{l}"] = step_vectors(network, layer).reshape(1, -1)
     return arrays
@@ -22,10 +23,12 @@ def parameters(network: Network) -> Arrays:
 def forward_arrays(network: Network, x: np.ndarray, state: State) -> Arrays:
     """Buffers that the forward plan reads, from x [T,B,I] and the state, parts [L,B,H]."""
     T, B, I = x.shape
-    arrays = parameters(network) | {"x": np.ascontiguousarray(x).reshape(T * B, I)}
+    arrays = parameters(network)
+    arrays["x"] = np.ascontiguousarray(x).reshape(T * B, I)
+    shape = ((T + 1) * B, network.hidden_size)
     for name, part in zip(network.properties.states, state, strict=True):
         for l in range(network.layers):
-            history = np.full(((T + 1) * B, network.hidden_size), np.nan, x.dtype)
+            history = np.full(shape, np.nan, x.dtype)
             history[:B] = part[l]
             arrays[f"{name}_l{l}"] = history
     return arrays
@@ -33,22 +36,24 @@ def forward_arrays(network: Network, x: np.ndarray, state: State) -> Arrays:
 
 def forward_results(network: Network, arrays: Arrays, T: int, B: int) -> tuple[np.ndarray, State]:
     """y [T,B,H] and the state after the last step."""
-    top = arrays[f"h_l{network.layers - 1}"]
-
-    def ends(name):
-        return np.stack([arrays[f"{name}_l{l}"][T * B :] for l in range(network.layers)])
-
-    return top[B:].reshape(T, B, -1), tuple(ends(name) for name in network.properties.states)
+    layers = range(network.layers)
+    top = arrays[f"h_l{layers[-1]}"]
+    y = top[B:].reshape(T, B, -1)
+    final = []
+    for name in network.properties.states:
+        final.append(np.stack([arrays[f"{name}_l{l}"][T * B :] for l in layers]))
+    return y, tuple(final)
 
 
 def backward_arrays(network: Network, dy: np.ndarray, dstate: State) -> Arrays:
     """Buffers that the backward plan reads beside the forward pass's, from dy [T,B,H] and dstate [L,B,H]."""
     T, B, H = dy.shape
     arrays = {"dy": np.ascontiguousarray(dy).reshape(T * B, H)}
+    first_row = T % 2 * B  # of the block that the last step reads
     for name, part in zip(network.properties.states, dstate, strict=True):
         for l in range(network.layers):
             both = np.full((2 * B, H), np.nan, dy.dtype)
-            both[T % 2 * B :][:B] = part[l]
+            both[first_row : first_row + B] = part[l]
             arrays[f"d{name}_l{l}"] = both
     return arrays
 
@@ -58,18 +63,21 @@ def backward_results(
 ) -> tuple[np.ndarray, State, dict[str, np.ndarray]]:
     """dx [T,B,I], dstate (parts [L,B,H]), gradients under PyTorch's names."""
     H = network.hidden_size
+    properties = network.properties
+    layers = range(network.layers)
     gradients = {}
-    for l in range(network.layers):
-        weights = (arrays[f"dweight_{k}_l{l}"] for k in ("ih", "hh"))
-        bias = arrays[f"dbias_l{l}"][0]
-        bias_hh = bias.copy()
-        vectors = arrays.get(f"dvectors_l{l}", bias[:0]).reshape(-1, H)
-        if network.properties.inner_bias:
-            bias_hh[network.properties.inner_bias_rows(H)], *vectors = vectors
-        gradients |= zip(parameter_names(network.cell, l), (*weights, bias, bias_hh, *vectors), strict=True)
+    for l in layers:
+        weight_ih = arrays[f"dweight_ih_l{l}"]
+        weight_hh = arrays[f"dweight_hh_l{l}"]
+        bias_ih = arrays[f"dbias_l{l}"][0]
+        bias_hh = bias_ih.copy()
+        vectors = arrays.get(f"dvectors_l{l}", bias_ih[:0]).reshape(-1, H)
+        if properties.inner_bias:
+            bias_hh[properties.inner_bias_rows(H)], *vectors = vectors
+        of_layer = (weight_ih, weight_hh, bias_ih, bias_hh, *vectors)
+        gradients |= zip(parameter_names(network.cell, l), of_layer, strict=True)
     dx = arrays["dx_l0"].reshape(T, B, -1)
-
-    def first(name):
-        return np.stack([arrays[f"d{name}_l{l}"][:B] for l in range(network.layers)])
-
-    return dx, tuple(first(n) for n in network.properties.states), gradients
+    dstate = []
+    for name in properties.states:
+        dstate.append(np.stack([arrays[f"d{name}_l{l}"][:B] for l in layers]))
+    return dx, tuple(dstate), gradients

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain, pairwise, product
 from operator import itemgetter
 
 from rnnlab.schedule.hazards import describe, first_broken
@@ -23,7 +23,10 @@ def group_gates(plan: Plan) -> Plan:
     """The products of a step that share a factor become one, G·H rows tall; so do sums of products."""
     if plan.direction == "backward":
         plan = _add_in_the_product(plan)
-    key = lambda operation: (operation.layer, operation.steps)
+
+    def key(operation):
+        return operation.layer, operation.steps
+
     return _join_alike(plan, "group_gates", key, at_first=False)
 
 
@@ -33,12 +36,13 @@ def fuse_pointwise(plan: Plan) -> Plan:
     cells = cells_of(plan)
     for indexes in cells.values():
         groups += _pointwise_runs(plan, indexes)
+    groups.sort(key=itemgetter(0))
 
     def fused(plan: Plan, group: list[int]) -> Operation:
         first = plan.operations[group[0]]
         return fuse(plan, group, near=cells[first.layer, first.steps])
 
-    return regroup(plan, "fuse_pointwise", sorted(groups, key=lambda group: group[0]), fused)
+    return regroup(plan, "fuse_pointwise", groups, fused)
 
 
 def batch_inputs(plan: Plan, steps: int = 0) -> Plan:
@@ -49,12 +53,15 @@ def batch_inputs(plan: Plan, steps: int = 0) -> Plan:
     if steps < 0:
         raise ValueError(f"steps is {steps}: batch 1 step or more, or 0 for the whole sequence")
     chunk = steps or plan.sizes.T
-    first = plan.direction == "forward"
+    is_forward = plan.direction == "forward"
 
     def key(operation):
-        return (operation.layer, operation.steps[0] // chunk) if operation.is_input_product else None
+        if not operation.is_input_product:
+            return None
+        first_step, _ = operation.steps
+        return operation.layer, first_step // chunk
 
-    return _join_alike(plan, f"batch_inputs({steps or 'T'})", key, at_first=first)
+    return _join_alike(plan, f"batch_inputs({steps or 'T'})", key, at_first=is_forward)
 
 
 batch_two_inputs = partial(batch_inputs, steps=2)
@@ -71,54 +78,67 @@ def weight_gradient_after_loop(plan: Plan) -> Plan:
 
 def transpose_once(plan: Plan) -> Plan:
     """Weights that every product reads transposed are transposed before the first: NN products, not TN."""
-    read_transposed = {}
-    operations = []  # (buffer, layer) of the weights, in order
+    read_transposed = {}  # (buffer, layer) of the weights, in order
+    operations = []
     for operation in plan.operations:
         if operation.kind == "gemm" and operation.transposed == (False, True):
             factor, weights = operation.reads
-            read_transposed.setdefault((weights.buffer, operation.layer), None)
-            operation = operation._replace(reads=(factor, _transposed(weights)), transposed=(False, False))
+            read_transposed[weights.buffer, operation.layer] = None
+            reads = (factor, _transposed(weights))
+            operation = operation._replace(reads=reads, transposed=(False, False))
         operations.append(operation)
     buffers = dict(plan.buffers)
-    first = []
+    transposes = []
     for name, layer in read_transposed:
         rows, columns = plan.buffers[name]
-        whole = Region(name, (0, rows), (0, columns))
-        buffers[_transposed(whole).buffer] = (columns, rows)
-        first.append(Operation("transpose", (whole,), (_transposed(whole),), layer, (0, 1)))
-    return plan.after("transpose_once", first + operations, buffers=buffers)
+        weights = Region(name, (0, rows), (0, columns))
+        result = _transposed(weights)
+        buffers[result.buffer] = (columns, rows)
+        transposes.append(Operation("transpose", (weights,), (result,), layer, (0, 1)))
+    return plan.after("transpose_once", transposes + operations, buffers=buffers)
 
 
 def regroup(plan: Plan, name: str, groups: Groups, merge: Callable[[Plan, list[int]], Operation]) -> Plan:
     """The plan with each group as one operation.  Raises ValueError, naming a hazard that would break."""
     if broken := first_broken(plan, _places(groups)):
         raise ValueError(f"{name}: {describe(plan, broken)}")
-    merged = [merge(plan, group) if len(group) > 1 else plan.operations[group[0]] for group in groups]
-    return plan.after(name, merged)
+    operations = []
+    for group in groups:
+        is_alone = len(group) == 1
+        operations.append(plan.operations[group[0]] if is_alone else merge(plan, group))
+    return plan.after(name, operations)
 
 
 def _join_alike(plan: Plan, name: str, key: Callable[[Operation], Hashable | None], at_first: bool) -> Plan:
     """Join operations of equal key where `join` can, at the place of their first or their last member."""
     alike = defaultdict(list)
     for index, operation in enumerate(plan.operations):
-        if operation.kind in ("gemm", "reduce") and (value := key(operation)) is not None:
+        if operation.kind not in ("gemm", "reduce"):
+            continue
+        value = key(operation)
+        if value is not None:
             buffers = tuple(region.buffer for region in operation.reads + operation.writes)
             alike[value, operation.kind, operation.transposed, buffers].append(index)
-    joined = {}  # first member -> the group, and the operation that it becomes
+    groups = []
+    joined = {}  # first member -> the operation that its group becomes
     for indexes in alike.values():
-        joined |= {group[0]: (group, operation) for group, operation in _joinable(plan, indexes)}
+        for group, operation in _joinable(plan, indexes):
+            groups.append(group)
+            joined[group[0]] = operation
     if not joined:
         return plan.after(name, plan.operations)  # as it was, so there is nothing to refuse
-    members = set(chain.from_iterable(group for group, _ in joined.values()))
-    groups = [group for group, _ in joined.values()]
+    members = {*chain.from_iterable(groups)}
     groups += [[index] for index in range(len(plan.operations)) if index not in members]
-    groups.sort(key=itemgetter(0 if at_first else -1))
-    return regroup(plan, name, groups, lambda _, group: joined[group[0]][1])
+    place = 0 if at_first else -1
+    groups.sort(key=itemgetter(place))
+    return regroup(plan, name, groups, lambda _, group: joined[group[0]])
 
 
 def _places(groups: Groups) -> list[int]:
     """The place of its group for each operation of the old plan."""
-    place = {index: k for k, group in enumerate(groups) for index in group}
+    place = {}
+    for k, group in enumerate(groups):
+        place |= dict.fromkeys(group, k)
     return [place[index] for index in range(len(place))]
 
 
@@ -129,15 +149,19 @@ def _joinable(plan: Plan, indexes: list[int]) -> list[tuple[list[int], Operation
     operations = [plan.operations[k] for k in indexes]
     if (joined := join(operations)) is not None:
         return [(indexes, joined)]
-    for shared in (lambda o: o.writes[0], lambda o: o.reads[-1], lambda o: o.reads[0]):
-        parts = defaultdict(list)
+    for field, place in (("writes", 0), ("reads", -1), ("reads", 0)):
+        sharing = defaultdict(list)  # region -> places of the operations that write it, or read it
         for index, operation in zip(indexes, operations, strict=True):
-            parts[shared(operation)].append(index)
-        groups = list(parts.values())
+            region = getattr(operation, field)[place]
+            sharing[region].append(index)
+        groups = list(sharing.values())
         if 1 < len(groups) < len(indexes):
-            pairs = [(group, join([plan.operations[k] for k in group])) for group in groups]
-            if all(joined for _, joined in pairs):
-                return pairs
+            joined = []
+            for group in groups:
+                members = [plan.operations[k] for k in group]
+                joined.append(join(members))
+            if all(joined):
+                return list(zip(groups, joined, strict=True))
     return []
 
 
@@ -146,12 +170,9 @@ def _pointwise_runs(plan: Plan, indexes: list[int]) -> Groups:
     groups = []
     latest = None
     for index in indexes:
-        operation = plan.operations[index]
-        if operation.kind != "pointwise":
+        if plan.operations[index].kind != "pointwise":
             groups.append([index])
-        elif latest is not None and _may_move_up(
-            plan, operation, [k for k in indexes if latest[0] < k < index], latest
-        ):
+        elif latest is not None and _may_move_up(plan, indexes, index, latest):
             latest.append(index)
         else:
             latest = [index]
@@ -159,17 +180,21 @@ def _pointwise_runs(plan: Plan, indexes: list[int]) -> Groups:
     return groups
 
 
-def _may_move_up(plan: Plan, operation: Operation, between: list[int], group: list[int]) -> bool:
-    others = [plan.operations[k] for k in between if k not in group]
-    same_size = plan.operations[group[0]].writes[0].shape == operation.writes[0].shape
-    return same_size and not any(_conflict(other, operation) for other in others)
+def _may_move_up(plan: Plan, indexes: list[int], index: int, group: list[int]) -> bool:
+    """Does the operation at `index` conflict with none between it and the group, and have the same size?"""
+    operation = plan.operations[index]
+    first = plan.operations[group[0]]
+    if first.writes[0].shape != operation.writes[0].shape:
+        return False
+    between = [k for k in indexes if group[0] < k < index and k not in group]
+    return not any(_conflict(plan.operations[k], operation) for k in between)
 
 
 def _conflict(earlier: Operation, later: Operation) -> bool:
-    def share(regions, others):
-        return any(overlap(a, b) for a in regions for b in others)
-
-    return share(earlier.writes, later.touches + later.writes) or share(earlier.touches, later.writes)
+    """Does one operation write what the other touches?"""
+    written_then_touched = product(earlier.writes, later.touches + later.writes)
+    read_then_written = product(earlier.touches, later.writes)
+    return any(overlap(a, b) for a, b in chain(written_then_touched, read_then_written))
 
 
 def _transposed(region: Region) -> Region:
@@ -185,7 +210,8 @@ def _add_in_the_product(plan: Plan) -> Plan:
     for indexes in cells_of(plan).values():
         cell = [plan.operations[k] for k in indexes]
         for operation in cell:
-            if operation.kind == "pointwise" and [part.rule for part in operation.body] == ["sum"]:
+            rules = [part.rule for part in operation.body]
+            if rules == ["sum"]:
                 cell = _opened(cell, operation)
         operations += cell
     return replace(plan, operations=tuple(operations))
@@ -194,30 +220,38 @@ def _add_in_the_product(plan: Plan) -> Plan:
 def _opened(cell: list[Operation], total: Operation) -> list[Operation]:
     """The operations of a step with one sum opened up, if products are among its terms."""
     (write,) = total.writes
-    products = [o for o in cell if o.kind == "gemm" and o.writes[0] in total.reads]
+    products = []
+    others = []
+    for operation in cell:
+        if operation.kind == "gemm" and operation.writes[0] in total.reads:
+            products.append(operation)
+        else:
+            others.append(operation)
     if not products:
         return cell
-    results = {product.writes[0] for product in products}
+    results = {gemm.writes[0] for gemm in products}
     rest = tuple(region for region in total.reads if region not in results)
-    adding = [
-        product._replace(writes=(write,), accumulates=bool(rest) or k > 0)
-        for k, product in enumerate(products)
-    ]
-    cell = [operation for operation in cell if operation not in products]
-    readers = [operation for operation in cell if set(rest) & set(operation.reads)]
+    adding = []
+    for gemm in products:
+        accumulates = bool(rest or adding)  # else it is the first value there
+        adding.append(gemm._replace(writes=(write,), accumulates=accumulates))
+    readers = [operation for operation in others if not set(rest).isdisjoint(operation.reads)]
     if len(rest) == 1 and readers == [total]:
-        cell = [_writing(operation, rest[0], write) for operation in cell]
+        others = [_writing(operation, rest[0], write) for operation in others]
     elif rest:
-        adding.insert(0, total._replace(reads=rest, body=(Elementary("sum", rest, write),)))
-    at = next(k for k, operation in enumerate(cell) if operation is total)
-    return cell[:at] + adding + cell[at + 1 :]
+        addition = Elementary("sum", rest, write)
+        adding.insert(0, total._replace(reads=rest, body=(addition,)))
+    place = next(k for k, operation in enumerate(others) if operation is total)
+    others[place : place + 1] = adding
+    return others
 
 
 def _writing(operation: Operation, old: Region, new: Region) -> Operation:
     """The operation with its result in another place."""
     if operation.writes != (old,):
         return operation
-    return operation._replace(writes=(new,), body=tuple(part._replace(write=new) for part in operation.body))
+    body = tuple(part._replace(write=new) for part in operation.body)
+    return operation._replace(writes=(new,), body=body)
 
 
 ROWS = "rows"
@@ -228,12 +262,15 @@ def adjacent(regions: Iterable[Region], axis: str) -> Region | None:
     """The region that adjacent regions, in any order, make up along `axis`; None if they are not adjacent."""
     regions = list(regions)
     other = ROWS if axis == COLUMNS else COLUMNS
+    strips = {(region.buffer, getattr(region, other)) for region in regions}
+    if len(strips) > 1:
+        return None
     spans = sorted(getattr(region, axis) for region in regions)
-    if len({(region.buffer, getattr(region, other)) for region in regions}) > 1:
+    if any(end != next_start for (_, end), (next_start, _) in pairwise(spans)):
         return None
-    if any(a[1] != b[0] for a, b in pairwise(spans)):
-        return None
-    return regions[0]._replace(**{axis: (spans[0][0], spans[-1][1])})
+    start, _ = spans[0]
+    _, end = spans[-1]
+    return regions[0]._replace(**{axis: (start, end)})
 
 
 def join(operations: list[Operation]) -> Operation | None:
@@ -241,45 +278,52 @@ def join(operations: list[Operation]) -> Operation | None:
     first = operations[0]
     if len(operations) == 1:
         return first
-    if len({(operation.kind, operation.transposed, operation.layer) for operation in operations}) > 1:
+    kinds = {(operation.kind, operation.transposed, operation.layer) for operation in operations}
+    if len(kinds) > 1:
         return None
     return _join_gemms(operations) if first.kind == "gemm" else _join_reduces(operations)
 
 
 def _join_gemms(operations: list[Operation]) -> Operation | None:
     """Join along the columns of the result, along its rows, or along the inner size, whichever fits."""
-    left, right = ([operation.reads[k] for operation in operations] for k in (0, 1))
-    outs = [operation.writes[0] for operation in operations]
+    left = [operation.reads[0] for operation in operations]
+    right = [operation.reads[1] for operation in operations]
+    results = [operation.writes[0] for operation in operations]
     transposed_a, transposed_b = operations[0].transposed
     m_axis, a_inner = (COLUMNS, ROWS) if transposed_a else (ROWS, COLUMNS)
     n_axis, b_inner = (ROWS, COLUMNS) if transposed_b else (COLUMNS, ROWS)
-    same = lambda regions: all(region == regions[0] for region in regions)
-    if same(left) and not same(right):
-        return _joined(operations, (left[0], adjacent(right, n_axis)), adjacent(outs, COLUMNS))
-    if same(right) and not same(left):
-        return _joined(operations, (adjacent(left, m_axis), right[0]), adjacent(outs, ROWS))
-    if same(outs):
-        return _joined(operations, (adjacent(left, a_inner), adjacent(right, b_inner)), outs[0], True)
+    same_left = len(set(left)) == 1
+    same_right = len(set(right)) == 1
+    if same_left and not same_right:
+        reads = (left[0], adjacent(right, n_axis))
+        return _joined(operations, reads, adjacent(results, COLUMNS))
+    if same_right and not same_left:
+        reads = (adjacent(left, m_axis), right[0])
+        return _joined(operations, reads, adjacent(results, ROWS))
+    if len(set(results)) == 1:
+        reads = (adjacent(left, a_inner), adjacent(right, b_inner))
+        return _joined(operations, reads, results[0], sums_up=True)
     return None
 
 
 def _join_reduces(operations: list[Operation]) -> Operation | None:
-    reads = [operation.reads[0] for operation in operations]
-    outs = [operation.writes[0] for operation in operations]
-    if len(set(outs)) == 1:
-        return _joined(operations, (adjacent(reads, ROWS),), outs[0], True)
-    return _joined(operations, (adjacent(reads, COLUMNS),), adjacent(outs, COLUMNS))
+    summed = [operation.reads[0] for operation in operations]
+    results = [operation.writes[0] for operation in operations]
+    if len(set(results)) == 1:
+        return _joined(operations, (adjacent(summed, ROWS),), results[0], sums_up=True)
+    return _joined(operations, (adjacent(summed, COLUMNS),), adjacent(results, COLUMNS))
 
 
 def _joined(operations, reads, write, sums_up: bool = False) -> Operation | None:
     """The joined operation; sums_up: all parts write the same region, and it accumulates if the first did."""
-    adds = {operation.accumulates for operation in operations}
-    if None in reads or write is None or (len(adds) > 1 and not sums_up):
+    accumulates = {operation.accumulates for operation in operations}
+    is_mixed = len(accumulates) > 1
+    if None in (*reads, write) or (is_mixed and not sums_up):
         return None
     first = operations[0]
-    return Operation(
-        first.kind, reads, (write,), first.layer, span_of(operations), first.transposed, adds == {True}
-    )
+    steps = span_of(operations)
+    adds = all(accumulates)
+    return Operation(first.kind, reads, (write,), first.layer, steps, first.transposed, adds)
 
 
 def fuse(plan: Plan, indexes: list[int], near: Iterable[int]) -> Operation:
@@ -295,9 +339,10 @@ def fuse(plan: Plan, indexes: list[int], near: Iterable[int]) -> Operation:
     for function in body:
         reads |= {region: None for region in function.reads if region not in computed}
         computed[function.write] = None
-    needed = _read_elsewhere(plan, near, inside)
-    writes = tuple(r for r in computed if r.buffer in plan.outputs or r.buffer in needed)
-    return Operation("pointwise", tuple(reads), writes, operations[0].layer, span_of(operations), body=body)
+    needed = plan.outputs | _read_elsewhere(plan, near, inside)
+    writes = tuple(region for region in computed if region.buffer in needed)
+    layer = operations[0].layer
+    return Operation("pointwise", tuple(reads), writes, layer, span_of(operations), body=body)
 
 
 def _read_elsewhere(plan: Plan, near: Iterable[int], inside: set[int]) -> set[str]:
@@ -305,7 +350,11 @@ def _read_elsewhere(plan: Plan, near: Iterable[int], inside: set[int]) -> set[st
 
     A temporary buffer holds one step's values, so no other step reads them.
     """
-    return {r.buffer for k in near if k not in inside for r in plan.operations[k].touches}
+    buffers = set()
+    for index in near:
+        if index not in inside:
+            buffers |= {region.buffer for region in plan.operations[index].touches}
+    return buffers
 
 
 def cells_of(plan: Plan) -> dict[tuple[int, Span], list[int]]:
@@ -318,5 +367,5 @@ def cells_of(plan: Plan) -> dict[tuple[int, Span], list[int]]:
 
 def span_of(operations: list[Operation]) -> Span:
     """The first step of all operations, and one past the last."""
-    spans = [operation.steps for operation in operations]
-    return min(first for first, _ in spans), max(last for _, last in spans)
+    starts, ends = zip(*(operation.steps for operation in operations), strict=True)
+    return min(starts), max(ends)

@@ -23,14 +23,18 @@ class Region(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.rows[1] - self.rows[0], self.columns[1] - self.columns[0]
+        top, bottom = self.rows
+        left, right = self.columns
+        return bottom - top, right - left
 
     @property
     def size(self) -> int:
         return prod(self.shape)
 
     def __str__(self) -> str:
-        return f"{self.buffer}[{self.rows[0]}:{self.rows[1]}, {self.columns[0]}:{self.columns[1]}]"
+        top, bottom = self.rows
+        left, right = self.columns
+        return f"{self.buffer}[{top}:{bottom}, {left}:{right}]"
 
 
 def overlap(a: Region, b: Region) -> bool:
@@ -118,7 +122,9 @@ class Operation(NamedTuple):
     def name(self) -> str:
         """Short name: gemm → gates_l0, pointwise tanh, pointwise ×3 (three functions), …"""
         if self.kind == "pointwise":
-            return f"pointwise {self.body[0].rule if len(self.body) == 1 else f'×{len(self.body)}'}"
+            functions = len(self.body)
+            which = self.body[0].rule if functions == 1 else f"×{functions}"
+            return f"pointwise {which}"
         return f"{self.kind} → {self.writes[0].buffer}"
 
 
@@ -164,5 +170,7 @@ class Plan:
     @property
     def used(self) -> set[str]:
         """Buffers that some operation touches or that outlive the pass."""
-        touched = {r.buffer for operation in self.operations for r in operation.reads + operation.writes}
-        return touched | set(self.outputs)
+        buffers = set(self.outputs)
+        for operation in self.operations:
+            buffers |= {region.buffer for region in operation.reads + operation.writes}
+        return buffers

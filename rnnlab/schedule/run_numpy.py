@@ -24,30 +24,38 @@ def allocate(plan: Plan, dtype: str, arrays: Arrays | None = None) -> Arrays:
 
 def execute(plan: Plan, arrays: Arrays, order: Sequence[int] | None = None) -> None:
     """Run the operations in place on `arrays` [rows,columns], in `order` (default: the plan's), unchecked."""
-    for index in range(len(plan.operations)) if order is None else order:
+    if order is None:
+        order = range(len(plan.operations))
+    for index in order:
         operation = plan.operations[index]
         RUN[operation.kind](operation, arrays)
 
 
 def view(arrays: Arrays, region: Region) -> np.ndarray:
     """A view [rows,columns] of a region."""
-    return arrays[region.buffer][slice(*region.rows), slice(*region.columns)]
+    top, bottom = region.rows
+    left, right = region.columns
+    return arrays[region.buffer][top:bottom, left:right]
 
 
 def _gemm(operation: Operation, arrays: Arrays) -> None:
-    a, b = (
-        view(arrays, region).T if flipped else view(arrays, region)
-        for region, flipped in zip(operation.reads, operation.transposed, strict=True)
-    )
+    a, b = (view(arrays, region) for region in operation.reads)
+    transposed_a, transposed_b = operation.transposed
+    if transposed_a:
+        a = a.T
+    if transposed_b:
+        b = b.T
     _store(operation, arrays, a @ b)
 
 
 def _reduce(operation: Operation, arrays: Arrays) -> None:
-    _store(operation, arrays, view(arrays, operation.reads[0]).sum(0, keepdims=True))
+    rows = view(arrays, operation.reads[0])
+    _store(operation, arrays, rows.sum(0, keepdims=True))
 
 
 def _transpose(operation: Operation, arrays: Arrays) -> None:
-    _store(operation, arrays, view(arrays, operation.reads[0]).T)
+    matrix = view(arrays, operation.reads[0])
+    _store(operation, arrays, matrix.T)
 
 
 def _store(operation: Operation, arrays: Arrays, value: np.ndarray) -> None:
@@ -58,9 +66,11 @@ def _store(operation: Operation, arrays: Arrays, value: np.ndarray) -> None:
 def _pointwise(operation: Operation, arrays: Arrays) -> None:
     registers = {region: view(arrays, region).copy() for region in operation.reads}
     for rule, reads, write in operation.body:
-        (registers[write],) = RULES[rule].run([registers[region] for region in reads], ())
+        operands = [registers[region] for region in reads]
+        (registers[write],) = RULES[rule].run(operands, ())
     for region in operation.writes:
-        view(arrays, region)[...] = registers[region]
+        target = view(arrays, region)
+        target[...] = registers[region]
 
 
 RUN = {"gemm": _gemm, "reduce": _reduce, "transpose": _transpose, "pointwise": _pointwise}

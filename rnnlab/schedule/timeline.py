@@ -44,8 +44,9 @@ class Timeline:
     @property
     def tflops(self) -> float:
         """TFLOP/s of the products over the whole time."""
-        products = sum(operation.flops for operation in self.plan.operations if operation.kind == "gemm")
-        return products / self.makespan / 1e6 if self.makespan else 0.0
+        gemms = [operation for operation in self.plan.operations if operation.kind == "gemm"]
+        flops = sum(gemm.flops for gemm in gemms)
+        return flops / self.makespan / 1e6 if self.makespan else 0.0
 
     @property
     def idle(self) -> float:
@@ -71,9 +72,13 @@ class Work(NamedTuple):
         if operation.kind != "gemm":
             return cls(0, 0.0, moving)
         m, n, _ = operation.gemm_shape
-        blocks = -(-n // TILE[0]) * -(-m // TILE[1])  # a plan's n runs over weights, m over sequences
-        flops = operation.flops * (TRANSPOSED if operation.transposed == (False, True) else 1.0)
-        return cls(blocks, flops, max(moving, flops / throughput(device, blocks)))
+        rows, sequences = TILE
+        blocks = -(-n // rows) * -(-m // sequences)  # a plan's n runs over weights, m over sequences
+        flops = float(operation.flops)
+        if operation.transposed == (False, True):
+            flops *= TRANSPOSED
+        multiplying = flops / throughput(device, blocks)
+        return cls(blocks, flops, max(moving, multiplying))
 
 
 def predict(plan: Plan, device: Device, itemsize: int = 4) -> Timeline:
@@ -85,9 +90,12 @@ def predict(plan: Plan, device: Device, itemsize: int = 4) -> Timeline:
         if shape not in known:
             known[shape] = Work.of(operation, device, itemsize)
         work.append(known[shape])
-    host = [device.launch * (1 if plan.captured else 1 + place) for place in range(len(work))]
-    start, end = _Streams(plan, work, device, host).run()
-    return Timeline(plan, device, tuple(host), tuple(start), tuple(end))
+    if plan.captured:
+        issued = [device.launch] * len(work)
+    else:
+        issued = [device.launch * (1 + place) for place in range(len(work))]
+    start, end = _Streams(plan, work, device, issued).run()
+    return Timeline(plan, device, tuple(issued), tuple(start), tuple(end))
 
 
 def throughput(device: Device, blocks: int) -> float:
@@ -150,7 +158,8 @@ class _Streams:
         while any(self.queues.values()):
             until = self._start_ready(now, running)
             self._share_multiprocessors(running)
-            step = min([until - now, *(operation.remaining() for operation in running.values())])
+            changes = [operation.remaining() for operation in running.values()]
+            step = min([until - now, *changes])
             now += step
             for stream, operation in list(running.items()):
                 if operation.advance(step):
