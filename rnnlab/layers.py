@@ -31,7 +31,8 @@ def forward_through_layers(
     saved = []
     final = []
     for index in range(network.layers):
-        x, last, layer_saved = run(index, x, _layer_of(state, index))
+        first = _layer_of(state, index)
+        x, last, layer_saved = run(index, x, first)
         saved.append(layer_saved)
         final.append(last)
     return x, _stacked(final), saved
@@ -53,10 +54,12 @@ def backward_through_layers(
     gradients = {}
     initial = []
     for index in reversed(range(network.layers)):
-        dy, first, of_layer = run(index, saved[index], dy, _layer_of(dstate, index))
+        last = _layer_of(dstate, index)
+        dy, first, of_layer = run(index, saved[index], dy, last)
         gradients |= zip(parameter_names(network.cell, index), of_layer, strict=True)
         initial.insert(0, first)
-    return dy, _stacked(initial), {name: gradients[name] for name in network.parameters}
+    ordered = {name: gradients[name] for name in network.parameters}
+    return dy, _stacked(initial), ordered
 
 
 def history(T: int, first: np.ndarray) -> np.ndarray:
@@ -68,7 +71,8 @@ def history(T: int, first: np.ndarray) -> np.ndarray:
 
 def rows(array: np.ndarray) -> np.ndarray:
     """[T,B,n] as [T·B,n]: for a product, steps are just more sequences."""
-    return array.reshape(math.prod(array.shape[:-1]), array.shape[-1])  # n may be 0
+    *steps, n = array.shape
+    return array.reshape(math.prod(steps), n)  # -1 would not do: n may be 0
 
 
 def product(x: np.ndarray, matrix: np.ndarray) -> np.ndarray:
@@ -76,7 +80,10 @@ def product(x: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
     NumPy's `x @ matrix` calls it once for each of the T steps.
     """
-    return (rows(x) @ matrix).reshape(*x.shape[:-1], matrix.shape[1])
+    *steps, _ = x.shape
+    _, N = matrix.shape
+    products = rows(x) @ matrix
+    return products.reshape(*steps, N)
 
 
 def input_products(layer: Layer, x: np.ndarray) -> np.ndarray:
@@ -92,8 +99,12 @@ def parameter_gradients(
     dgates_x and dgates_h [T,B,G·H] are the gradients of the products with x [T,B,I] and with h [T,B,H] before
     each step; dvectors [...,H] are those of the cell's vectors.
     """
-    sums = (rows(part).sum(0) for part in (dgates_x, dgates_h, *dvectors))
-    return rows(dgates_x).T @ rows(x), rows(dgates_h).T @ rows(h), *sums
+    dgates_x = rows(dgates_x)
+    dgates_h = rows(dgates_h)
+    dweight_ih = dgates_x.T @ rows(x)
+    dweight_hh = dgates_h.T @ rows(h)
+    vector_sums = [rows(part).sum(0) for part in dvectors]
+    return dweight_ih, dweight_hh, dgates_x.sum(0), dgates_h.sum(0), *vector_sums
 
 
 def _layer_of(state: State, index: int) -> State:

@@ -45,6 +45,17 @@ class Steps(NamedTuple):
         """h [T,B,H], or h and c, from states [T,B,S]."""
         return tuple(np.split(states, len(self.cell.states), -1))
 
+    def by_gate(self, slopes: np.ndarray) -> np.ndarray:
+        """Slopes [T,B,G,H] of the recurrent gates from [T,B,G·H]."""
+        T, B, _ = slopes.shape
+        H = self.weight_hh.shape[1]
+        return slopes.reshape(T, B, -1, H)
+
+    def weight_by_gate(self) -> np.ndarray:
+        """Recurrent weights [G,H,H]."""
+        H = self.weight_hh.shape[1]
+        return self.weight_hh.reshape(-1, H, H)
+
 
 class Solution(NamedTuple):
     """What Newton's method found."""
@@ -62,7 +73,8 @@ def steps_of(network: Network, x: np.ndarray) -> Steps:
         )
     layer = network.layer(0)
     _, weight_hh, _, bias_hh, *vectors = layer
-    return Steps(network.properties, input_products(layer, x), weight_hh, bias_hh, vectors)
+    gates_x = input_products(layer, x)
+    return Steps(network.properties, gates_x, weight_hh, bias_hh, vectors)
 
 
 def jacobians(steps: Steps, saved: SavedStep, diagonal: bool = False) -> np.ndarray:
@@ -71,17 +83,15 @@ def jacobians(steps: Steps, saved: SavedStep, diagonal: bool = False) -> np.ndar
     One call of the cell's own gradient for each state, with ones: it works unit by unit, so it yields the
     slope of every gate; the recurrent weights complete it.
     """
-    H = steps.weight_hh.shape[1]
-    parts = saved.state
     blocks = []
-    for k in range(len(parts)):
-        ones = [np.zeros_like(part) for part in parts]
+    for k in range(len(saved.state)):
+        ones = [np.zeros_like(part) for part in saved.state]
         ones[k] += 1
         _, slopes, direct, *_ = steps.cell.pointwise_backward(tuple(ones), saved, *steps.vectors)
         if diagonal:
             blocks.append(_diagonal(slopes, direct[k], steps, k))
         else:
-            blocks.append(_rows(slopes, direct, steps, H))
+            blocks.append(_rows(slopes, direct, steps))
     return np.concatenate(blocks, -1 if diagonal else -2)
 
 
@@ -89,11 +99,15 @@ def iterate(
     steps: Steps, first: np.ndarray, diagonal: bool = False, by: Scan = scan.blelloch
 ) -> Iterator[np.ndarray]:
     """All states [T,B,S] as guessed after each iteration, from zeros; `first` [B,S] comes before step 0."""
-    states = np.zeros((*steps.gates_x.shape[:2], first.shape[-1]), steps.gates_x.dtype)
+    T = len(steps.gates_x)
+    states = np.zeros((T, *first.shape), steps.gates_x.dtype)
+    no_correction = np.zeros_like(first)  # of the state before step 0
     while True:
-        after, saved = steps.run(np.concatenate([first[None], states[:-1]]))
-        linear = Maps(jacobians(steps, saved, diagonal), after - states)
-        states = states + scan.states(linear, np.zeros_like(first), by)
+        before = np.concatenate([first[None], states[:-1]])
+        after, saved = steps.run(before)
+        residual = after - states
+        linear = Maps(jacobians(steps, saved, diagonal), residual)
+        states = states + scan.states(linear, no_correction, by)
         yield states
 
 
@@ -101,16 +115,13 @@ def solve(
     steps: Steps, first: np.ndarray, tolerance: float, diagonal: bool = False, by: Scan = scan.blelloch
 ) -> Solution:
     """All states [T,B,S]: iterated until no state changes by more than `tolerance`, T times at most."""
-    guesses = iterate(steps, first, diagonal, by)
+    T = len(steps.gates_x)
     states = 0.0
-    change = np.inf
-    count = 0
-    while count < len(steps.gates_x) and not change <= tolerance:  # it may become nan
-        before = states
-        states = next(guesses)
-        count = count + 1
-        change = np.abs(states - before).max()
-    return Solution(states, count)
+    for iteration, guess in enumerate(iterate(steps, first, diagonal, by), 1):
+        change = np.abs(guess - states).max()
+        states = guess
+        if iteration == T or change <= tolerance:  # the change may be nan
+            return Solution(states, iteration)
 
 
 def growth_rate(jacobian: np.ndarray) -> float:
@@ -128,7 +139,8 @@ def growth_rate(jacobian: np.ndarray) -> float:
         if not length.all():
             return -np.inf
         vector = vector / length
-        total = total + np.log(length).mean()
+        growth = np.log(length).mean()
+        total = total + growth
     return float(total / len(jacobian))
 
 
@@ -140,29 +152,47 @@ def backward(network: Network, x: np.ndarray, state: State | None, dy: np.ndarra
     state = check_input(network, x, state)
     steps = steps_of(network, x)
     layer = network.layer(0)
-    check_gradients(network, *x.shape[:2], dy)
+    T, B, _ = x.shape
+    check_gradients(network, T, B, dy)
     _, _, stored = reference.forward(network, x, state)
-    _, saved = steps.run(np.stack([np.concatenate(step.state, -1) for step in stored.steps[0]]))
-    arriving = np.concatenate([dy, *(np.zeros_like(dy) for _ in steps.cell.states[1:])], -1)
+    before = np.stack([np.concatenate(step.state, -1) for step in stored.steps[0]])
+    _, saved = steps.run(before)
     jacobian = np.swapaxes(jacobians(steps, saved), -1, -2)
-    identity = np.broadcast_to(np.eye(arriving.shape[-1], dtype=x.dtype), jacobian[:1].shape)
-    later = Maps(np.concatenate([jacobian[1:], identity]), arriving)
-    dstates = scan.reversed_states(later, np.zeros_like(arriving[0]), by)
-    arriving = steps.split(dstates)
-    dgates_x, dgates_h, _, *dvectors = steps.cell.pointwise_backward(arriving, saved, *steps.vectors)
+    dstates = _gradients_of_states(jacobian, _arriving(dy, steps.cell), by)
     first = scan.apply(jacobian[0], dstates[0])
+    dgates_x, dgates_h, _, *dvectors = steps.cell.pointwise_backward(
+        steps.split(dstates), saved, *steps.vectors
+    )
     gradients = parameter_gradients(dgates_x, x, dgates_h, saved.state[0], *dvectors)
     dx = product(dgates_x, layer.weight_ih)
     dstate = tuple(part[None] for part in steps.split(first))
     return dx, dstate, dict(zip(parameter_names(network.cell, 0), gradients, strict=True))
 
 
-def _rows(slopes: np.ndarray, direct: State, steps: Steps, H: int) -> np.ndarray:
+def _arriving(dy: np.ndarray, cell: Cell) -> np.ndarray:
+    """Gradients [T,B,S] that the loss sends to the states: dy [T,B,H] to h, none to the others."""
+    others = [np.zeros_like(dy) for _ in cell.states[1:]]
+    return np.concatenate([dy, *others], -1)
+
+
+def _gradients_of_states(transposed: np.ndarray, arriving: np.ndarray, by: Scan) -> np.ndarray:
+    """All dstates [T,B,S] after each step, from the transposed Jacobians [T,B,S,S] and what arrives."""
+    S = arriving.shape[-1]
+    identity = np.eye(S, dtype=arriving.dtype)
+    after_last = np.broadcast_to(identity, transposed[:1].shape)
+    later = np.concatenate([transposed[1:], after_last])
+    after_end = np.zeros_like(arriving[0])
+    return scan.reversed_states(Maps(later, arriving), after_end, by)
+
+
+def _rows(slopes: np.ndarray, direct: State, steps: Steps) -> np.ndarray:
     """Rows [T,B,H,S] of the Jacobians: through the gates to h, and directly to each part of the state."""
-    by_gate = slopes.reshape(*slopes.shape[:-1], -1, H)  # [T,B,G,H]
-    weights = steps.weight_hh.reshape(-1, H, H)
-    through = np.einsum("tbgk,gkj->tbkj", by_gate, weights)
-    blocks = [part[..., None] * np.eye(H, dtype=part.dtype) for part in direct]
+    weights = steps.weight_by_gate()
+    through = np.einsum("tbgk,gkj->tbkj", steps.by_gate(slopes), weights)
+    blocks = []
+    for part in direct:
+        identity = np.eye(part.shape[-1], dtype=part.dtype)
+        blocks.append(part[..., None] * identity)
     blocks[0] = blocks[0] + through
     return np.concatenate(blocks, -1)
 
@@ -171,6 +201,5 @@ def _diagonal(slopes: np.ndarray, direct: np.ndarray, steps: Steps, part: int) -
     """Diagonal [T,B,H] of one state's block."""
     if part > 0:
         return direct
-    H = direct.shape[-1]
-    own = np.einsum("gkk->gk", steps.weight_hh.reshape(-1, H, H))
-    return direct + np.einsum("tbgk,gk->tbk", slopes.reshape(*slopes.shape[:-1], -1, H), own)
+    own_weights = np.einsum("gkk->gk", steps.weight_by_gate())
+    return direct + np.einsum("tbgk,gk->tbk", steps.by_gate(slopes), own_weights)

@@ -47,20 +47,24 @@ Scan = Callable[[Maps], Maps]
 
 def apply(a: np.ndarray, h: np.ndarray) -> np.ndarray:
     """a h [...,n], of a diagonal a [...,n] or a matrix a [...,n,n]."""
-    return a * h if a.ndim == h.ndim else np.einsum("...ij,...j->...i", a, h)
+    is_diagonal = a.ndim == h.ndim
+    return a * h if is_diagonal else np.einsum("...ij,...j->...i", a, h)
 
 
 def compose(later: Maps, earlier: Maps) -> Maps:
     """The maps that do `earlier` first and then `later`, step by step."""
-    a = later.a * earlier.a if later.a.ndim == later.b.ndim else later.a @ earlier.a
-    return Maps(a, apply(later.a, earlier.b) + later.b)
+    is_diagonal = later.a.ndim == later.b.ndim
+    a = later.a * earlier.a if is_diagonal else later.a @ earlier.a
+    b = apply(later.a, earlier.b) + later.b
+    return Maps(a, b)
 
 
 def sequential(maps: Maps, compose: Compose = compose) -> Maps:
     """All prefixes, one after the other: the loop over time."""
     prefixes = [maps.part(0, 1)]
     for t in range(1, len(maps.b)):
-        prefixes.append(compose(maps.part(t, t + 1), prefixes[-1]))
+        step = maps.part(t, t + 1)
+        prefixes.append(compose(step, prefixes[-1]))
     return _joined(prefixes)
 
 
@@ -69,8 +73,10 @@ def hillis_steele(maps: Maps, compose: Compose = compose) -> Maps:
     distance = 1
     T = len(maps.b)
     while distance < T:
-        reached = compose(maps.part(distance, None), maps.part(0, T - distance))
-        maps = _joined([maps.part(0, distance), reached])
+        later = maps.part(distance, None)
+        earlier = maps.part(0, T - distance)
+        complete = maps.part(0, distance)
+        maps = _joined([complete, compose(later, earlier)])
         distance *= 2
     return maps
 
@@ -82,13 +88,15 @@ def blelloch(maps: Maps, compose: Compose = compose) -> Maps:
         return maps
     even = maps.part(0, None, 2)
     odd = maps.part(1, None, 2)
-    pairs = blelloch(compose(odd, even.part(0, T // 2)), compose)  # prefixes that end at odd steps
+    pairs = compose(odd, even.part(0, T // 2))
+    ending_odd = blelloch(pairs, compose)  # prefixes that end at odd steps
     prefixes = Maps(*map(np.empty_like, maps))
     prefixes.write(slice(0, 1), even.part(0, 1))
-    prefixes.write(slice(1, None, 2), pairs)
+    prefixes.write(slice(1, None, 2), ending_odd)
     if T > 2:
-        between = compose(even.part(1, None), pairs.part(0, (T - 1) // 2))
-        prefixes.write(slice(2, None, 2), between)
+        before = ending_odd.part(0, (T - 1) // 2)
+        ending_even = compose(even.part(1, None), before)
+        prefixes.write(slice(2, None, 2), ending_even)
     return prefixes
 
 
@@ -112,8 +120,10 @@ def chunked(maps: Maps, chunk: int, compose: Compose = compose) -> Maps:
         prefixes.write(slice(k, None, chunk), within)
     if T > chunk:
         carries = sequential(within, compose)
-        before = Maps(*(np.repeat(array, chunk, axis=0)[: T - chunk] for array in carries))
-        prefixes.write(slice(chunk, None), compose(prefixes.part(chunk, None), before))
+        carried = Maps(*(np.repeat(array, chunk, axis=0) for array in carries))
+        before = carried.part(0, T - chunk)
+        after_first = prefixes.part(chunk, None)
+        prefixes.write(slice(chunk, None), compose(after_first, before))
     return prefixes
 
 
@@ -125,19 +135,22 @@ def states(maps: Maps, first: np.ndarray, scan: Scan = blelloch) -> np.ndarray:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         prefixes = scan(maps)
-        h = apply(prefixes.a, np.broadcast_to(first, prefixes.b.shape)) + prefixes.b
+        start = np.broadcast_to(first, prefixes.b.shape)
+        h = apply(prefixes.a, start) + prefixes.b
     if np.isfinite(h).all():
         return h
     half = len(maps.b) // 2
     if half == 0 or not np.isfinite(first).all():
         return _loop(maps, first)
     earlier = states(maps.part(0, half), first, scan)
-    return np.concatenate([earlier, states(maps.part(half, None), earlier[-1], scan)])
+    later = states(maps.part(half, None), earlier[-1], scan)
+    return np.concatenate([earlier, later])
 
 
 def reversed_states(maps: Maps, last: np.ndarray, scan: Scan = blelloch) -> np.ndarray:
     """g [T,...,n] with g[t] = a[t] g[t+1] + b[t], in reverse from `last` [...,n], after the last step."""
-    return states(Maps(maps.a[::-1], maps.b[::-1]), last, scan)[::-1]
+    backwards = maps.part(None, None, -1)
+    return states(backwards, last, scan)[::-1]
 
 
 def _loop(maps: Maps, h: np.ndarray) -> np.ndarray:
@@ -150,4 +163,5 @@ def _loop(maps: Maps, h: np.ndarray) -> np.ndarray:
 
 
 def _joined(parts: list[Maps]) -> Maps:
-    return Maps(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    a, b = zip(*parts, strict=True)
+    return Maps(np.concatenate(a), np.concatenate(b))

@@ -33,12 +33,18 @@ def task(steps: int = 20) -> Task:
 
 def _draw(rng, B: int, split: str, steps: int) -> Batch:
     # the split is part of the seed: the same generator never gives one sequence to both splits
-    rng = np.random.default_rng([SPLITS.index(split), *rng.integers(0, 2**32, 4)])
+    seed = rng.integers(0, 2**32, 4)
+    rng = np.random.default_rng([SPLITS.index(split), *seed])
     x = np.zeros((steps, B, 2), dtype=np.float32)
-    x[..., 0] = rng.random((steps, B))
+    numbers = x[..., 0]
+    marks = x[..., 1]
+    numbers[...] = rng.random((steps, B))
+    middle = steps // 2
+    first = rng.integers(0, middle, B)
+    second = rng.integers(middle, steps, B)
     sequence = np.arange(B)
-    x[rng.integers(0, steps // 2, B), sequence, 1] = 1
-    x[rng.integers(steps // 2, steps, B), sequence, 1] = 1
+    marks[first, sequence] = 1
+    marks[second, sequence] = 1
     target = np.zeros((steps, B, 1), dtype=np.float32)
-    target[-1, :, 0] = (x[..., 0] * x[..., 1]).sum(0)
+    target[-1, :, 0] = (numbers * marks).sum(0)
     return Batch(x, target, weight_from(steps - 1, steps))

@@ -6,6 +6,7 @@ frame along.
 """
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -44,10 +45,14 @@ def task(size: int = 8, steps: int = 10, speed: int = 2) -> Task:
 
 def _draw(rng, B: int, split: str, size: int, steps: int, speed: int) -> Batch:
     photograph = brightness(split, SHRINK)
-    path = _paths(rng, B, steps, speed, np.array(photograph.shape) - size)
-    row, column = (path[..., axis, np.newaxis, np.newaxis] for axis in (0, 1))  # [T,B,1,1]
+    last_corner = np.array(photograph.shape) - size
+    path = _paths(rng, B, steps, speed, last_corner)
+    top = path[..., 0, np.newaxis, np.newaxis]  # [T,B,1,1]
+    left = path[..., 1, np.newaxis, np.newaxis]
     pixel = np.arange(size)
-    x = photograph[row + pixel[:, np.newaxis], column + pixel].reshape(steps, B, size**2)
+    rows = top + pixel[:, np.newaxis]  # [T,B,size,1]
+    columns = left + pixel  # [T,B,1,size]
+    x = photograph[rows, columns].reshape(steps, B, size**2)
     target = np.zeros_like(x)
     target[1:] = x[1:] - x[:-1]
     return Batch(x, target, weight_from(1, steps))  # the first frame has no frame before it
@@ -55,11 +60,14 @@ def _draw(rng, B: int, split: str, size: int, steps: int, speed: int) -> Batch:
 
 def _paths(rng, B: int, steps: int, speed: int, last: np.ndarray) -> np.ndarray:
     """Corners [T,B,2] of the frames, in 0..last; every sequence has a velocity of its own, never (0, 0)."""
-    directions = np.array(
-        [(a, b) for a in range(-speed, speed + 1) for b in range(-speed, speed + 1) if a or b]
-    )
-    velocity = directions[rng.integers(len(directions), size=B)]  # [B,2]
+    speeds = range(-speed, speed + 1)
+    directions = np.array([way for way in product(speeds, speeds) if any(way)])
+    chosen = rng.integers(len(directions), size=B)
+    velocity = directions[chosen]  # [B,2]
     travel = velocity * (steps - 1)
     # the lowest and the highest corner at which both ends of the path still lie within the photograph
-    start = rng.integers(np.maximum(0, -travel), last - np.maximum(0, travel) + 1)
-    return start + velocity * np.arange(steps)[:, np.newaxis, np.newaxis]
+    lowest = np.maximum(0, -travel)
+    highest = last - np.maximum(0, travel)
+    start = rng.integers(lowest, highest + 1)
+    step = np.arange(steps)[:, np.newaxis, np.newaxis]
+    return start + velocity * step

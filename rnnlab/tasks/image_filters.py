@@ -59,9 +59,11 @@ def filtered(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
 
     Pixels before the row count as 0.
     """
-    answer = np.zeros((*x.shape[:2], 1), dtype=x.dtype)
+    T, B, _ = x.shape
+    answer = np.zeros((T, B, 1), dtype=x.dtype)
     for lag in range(REACH):
-        answer[lag:, :, 0] += x[: len(x) - lag] @ kernel[:, lag]
+        earlier = x[: T - lag]
+        answer[lag:, :, 0] += earlier @ kernel[:, lag]
     return answer
 
 
@@ -74,24 +76,29 @@ def whole_photograph(filter: str = "sobel", rows: int = 1, split: str = "test") 
 
 def _whole(split: str, kernel: np.ndarray) -> Batch:
     photograph = brightness(split)
-    lines = np.arange(len(photograph) - len(kernel) + 1)
-    return _batch(photograph, lines, np.zeros_like(lines), photograph.shape[1], kernel)
+    rows, columns = photograph.shape
+    lines = np.arange(rows - len(kernel) + 1)
+    return _batch(photograph, lines, np.zeros_like(lines), columns, kernel)
 
 
 def _draw(rng, B: int, split: str, kernel: np.ndarray, steps: int) -> Batch:
     photograph = brightness(split)
-    lines = rng.integers(0, photograph.shape[0] - len(kernel) + 1, B)
-    starts = rng.integers(0, photograph.shape[1] - steps + 1, B)
+    rows, columns = photograph.shape
+    lines = rng.integers(0, rows - len(kernel) + 1, B)
+    starts = rng.integers(0, columns - steps + 1, B)
     return _batch(photograph, lines, starts, steps, kernel)
 
 
 def _batch(photograph, lines, starts, steps: int, kernel: np.ndarray) -> Batch:
     """One sequence per line and start [B]."""
     column = starts + np.arange(steps)[:, np.newaxis]  # [T,B]
-    x = np.stack([photograph[lines + row, column] for row in range(len(kernel))], axis=-1)
+    rows = [photograph[lines + row, column] for row in range(len(kernel))]
+    x = np.stack(rows, axis=-1)
     # before step REACH - 1 the kernel hangs over the start of the row
-    return Batch(x, filtered(x, kernel), weight_from(REACH - 1, steps))
+    weight = weight_from(REACH - 1, steps)
+    return Batch(x, filtered(x, kernel), weight)
 
 
 def _mean_answer(batch: Batch, kernel: np.ndarray) -> np.ndarray:
-    return constant(batch, _whole("train", kernel).target[REACH - 1 :].mean(dtype=np.float64))
+    answers = _whole("train", kernel).target[REACH - 1 :]
+    return constant(batch, answers.mean(dtype=np.float64))

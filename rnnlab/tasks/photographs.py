@@ -26,7 +26,8 @@ def brightness(split: str, shrink: int = 1) -> np.ndarray:
     with Image.open(DATA / PHOTOGRAPH[split]) as picture:
         grey = np.asarray(picture) @ LUMA / 255 - 0.5
     rows, columns = (size // shrink * shrink for size in grey.shape)
-    blocks = grey[:rows, :columns].reshape(rows // shrink, shrink, columns // shrink, shrink)
+    cut = grey[:rows, :columns]
+    blocks = cut.reshape(rows // shrink, shrink, columns // shrink, shrink)
     picture = blocks.mean((1, 3)).astype(np.float32)
     picture.setflags(write=False)  # one array for all callers: it must not change
     return picture

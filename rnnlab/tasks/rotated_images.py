@@ -38,9 +38,12 @@ def task(steps: int = 10, degrees: int = 10) -> Task:
 
 def _draw(rng, B: int, split: str, steps: int, degrees: int) -> Batch:
     digits = rotated(degrees, steps)
-    first, last = {"train": (0, TRAINED_ON), "test": (TRAINED_ON, digits.shape[1])}[split]
-    views = digits[:, rng.integers(first, last, B)]  # [T+1,B,64]
-    return Batch(views[:-1], views[1:].copy(), weight_from(0, steps))
+    _, count, _ = digits.shape
+    first, last = (0, TRAINED_ON) if split == "train" else (TRAINED_ON, count)
+    chosen = rng.integers(first, last, B)
+    views = digits[:, chosen]  # [T+1,B,64]
+    target = views[1:].copy()
+    return Batch(views[:-1], target, weight_from(0, steps))
 
 
 @cache
@@ -49,7 +52,8 @@ def rotated(degrees: int, steps: int) -> np.ndarray:
 
     A view is rotated from the original, not from the view before: blur does not add up.
     """
-    digits = (np.load(DATA / "digits.npz")["images"] / 16 - 0.5).astype(np.float32)  # [1797,8,8]
+    ink = np.load(DATA / "digits.npz")["images"]  # [1797,8,8], 0 to 16
+    digits = (ink / 16 - 0.5).astype(np.float32)
     views = np.stack([rotate(digits, degrees * step) for step in range(steps + 1)])
     views = views.reshape(steps + 1, len(digits), SIDE**2)
     views.setflags(write=False)  # one array for all callers: it must not change
@@ -58,15 +62,24 @@ def rotated(degrees: int, steps: int) -> np.ndarray:
 
 def rotate(pictures: np.ndarray, degrees: float) -> np.ndarray:
     """Pictures [N,SIDE,SIDE] rotated about their centre: bilinear between pixels, paper beyond the edges."""
-    cos = np.cos(np.deg2rad(degrees))
-    sin = np.sin(np.deg2rad(degrees))
+    angle = np.deg2rad(degrees)
+    cos = np.cos(angle)
+    sin = np.sin(angle)
     centre = (SIDE - 1) / 2
     row, column = np.indices((SIDE, SIDE)) - centre
-    source = np.stack([cos * row + sin * column, cos * column - sin * row]) + centre  # [2,SIDE,SIDE]
-    inside = (abs(source - centre) < centre + 1e-9).all(0)  # at 90° an edge lies on an edge
+    source_row = cos * row + sin * column
+    source_column = cos * column - sin * row
+    source = np.stack([source_row, source_column]) + centre  # [2,SIDE,SIDE]
+    distance = abs(source - centre)
+    is_inside = (distance < centre + 1e-9).all(0)  # at 90° an edge lies on an edge
     corner = source.clip(0, SIDE - 2).astype(int)
     (below, right) = source - corner
     (r, c) = corner
-    upper = (1 - right) * pictures[:, r, c] + right * pictures[:, r, c + 1]
-    lower = (1 - right) * pictures[:, r + 1, c] + right * pictures[:, r + 1, c + 1]
-    return np.where(inside, (1 - below) * upper + below * lower, -0.5).astype(pictures.dtype)
+    upper_left = pictures[:, r, c]
+    upper_right = pictures[:, r, c + 1]
+    lower_left = pictures[:, r + 1, c]
+    lower_right = pictures[:, r + 1, c + 1]
+    upper = (1 - right) * upper_left + right * upper_right
+    lower = (1 - right) * lower_left + right * lower_right
+    rotated_pictures = (1 - below) * upper + below * lower
+    return np.where(is_inside, rotated_pictures, -0.5).astype(pictures.dtype)

@@ -30,7 +30,6 @@ OTHER = len(ALPHABET)
 UNKNOWN = "�"
 CLASSES = len(ALPHABET) + 1
 MOST = 255  # characters of a caller's text that have a class of their own
-PYTHON = "The next character of Python source text, from modules never trained on."
 HELD_OUT = 10  # a tenth of a caller's text, its end, is for the test
 
 
@@ -47,12 +46,18 @@ def task(steps: int = 48, text: str | None = None) -> Task:
 
     I = O = 97 for Python's library, for another text one more than it has different characters.
     """
-    corpus = Corpus(characters("train"), characters("test"), ALPHABET) if text is None else read(text)
-    whole("steps", steps, at_least=1, at_most=min(len(corpus.train), len(corpus.test)) - 1)
+    if text is None:
+        question = "The next character of Python source text, from modules never trained on."
+        corpus = Corpus(characters("train"), characters("test"), ALPHABET)
+    else:
+        question = "The next character of a text, in its last tenth."
+        corpus = read(text)
+    shorter = min(len(corpus.train), len(corpus.test))
+    whole("steps", steps, at_least=1, at_most=shorter - 1)
     classes = len(corpus.alphabet) + 1
     return Task(
         name="text",
-        question=PYTHON if text is None else "The next character of a text, in its last tenth.",
+        question=question,
         steps=steps,
         input_size=classes,
         output_size=classes,
@@ -67,27 +72,33 @@ def task(steps: int = 48, text: str | None = None) -> Task:
 
 def read(text: str) -> Corpus:
     """A text with its alphabet; its last tenth is held out.  Raises ValueError if it is too short."""
-    if not isinstance(text, str) or len(text) < 2 * HELD_OUT:
-        raise ValueError(f"text is {text!r:.40}, expected a str of {2 * HELD_OUT} characters or more")
+    shortest = 2 * HELD_OUT
+    if not isinstance(text, str) or len(text) < shortest:
+        raise ValueError(f"text is {text!r:.40}, expected a str of {shortest} characters or more")
     alphabet = alphabet_of(text)
-    end = len(text) - len(text) // HELD_OUT
-    return Corpus(encode(text[:end], alphabet), encode(text[end:], alphabet), alphabet)
+    held_out = len(text) // HELD_OUT
+    train = encode(text[:-held_out], alphabet)
+    test = encode(text[-held_out:], alphabet)
+    return Corpus(train, test, alphabet)
 
 
 def alphabet_of(text: str) -> str:
     """The different characters of a text, sorted; of more than MOST the most frequent."""
-    return "".join(sorted(character for character, _ in Counter(text).most_common(MOST)))
+    most_frequent = Counter(text).most_common(MOST)
+    return "".join(sorted(character for character, _ in most_frequent))
 
 
 def encode(text: str, alphabet: str = ALPHABET) -> np.ndarray:
     """Class numbers [T] of a text's characters."""
-    classes = {character: number for number, character in enumerate(alphabet)}
-    return np.array([classes.get(character, len(alphabet)) for character in text], dtype=np.int64)
+    numbers = {character: number for number, character in enumerate(alphabet)}
+    other = len(alphabet)
+    return np.array([numbers.get(character, other) for character in text], dtype=np.int64)
 
 
 def decode(classes: np.ndarray, alphabet: str = ALPHABET) -> str:
     """The text of class numbers [T]; a character outside the alphabet shows as �."""
-    return "".join((alphabet + UNKNOWN)[c] for c in classes)
+    characters = alphabet + UNKNOWN
+    return "".join(characters[number] for number in classes)
 
 
 def one_hot(classes: np.ndarray, count: int = CLASSES) -> np.ndarray:
@@ -107,9 +118,10 @@ def write(
 
     alphabet: that of the text which the model was trained on, `alphabet_of(text)`.
     """
-    if model.output_size != len(alphabet) + 1:
+    expected = model.output_size - 1
+    if len(alphabet) != expected:
         raise ValueError(
-            f"the alphabet has {len(alphabet)} characters, expected {model.output_size - 1}, one fewer than "
+            f"the alphabet has {len(alphabet)} characters, expected {expected}, one fewer than "
             "the model has outputs: pass alphabet=alphabet_of(text) of the text it was trained on"
         )
     if not prompt:
@@ -121,8 +133,10 @@ def write(
     state = None
     rng = np.random.default_rng(rng)  # a seed begins one
     for _ in range(length):
-        logits, state, _ = model.predict(one_hot(last, model.output_size)[:, np.newaxis], state)
-        probability = np.exp(log_softmax(logits[-1, 0].astype(np.float64) / temperature))
+        x = one_hot(last, model.output_size)[:, np.newaxis]  # [T,1,I], T = 1 after the prompt
+        logits, state, _ = model.predict(x, state)
+        last_logits = logits[-1, 0].astype(np.float64)
+        probability = np.exp(log_softmax(last_logits / temperature))
         last = rng.choice(model.output_size, size=1, p=probability)
         written.append(int(last[0]))
     return decode(written, alphabet)
@@ -131,14 +145,17 @@ def write(
 @cache
 def characters(split: str) -> np.ndarray:
     """The split's whole text as class numbers [n], module after module."""
-    text = encode("\n".join(_source(name) for name in MODULES[split]))
+    sources = [_source(name) for name in MODULES[split]]
+    text = encode("\n".join(sources))
     text.setflags(write=False)  # one array for all callers: it must not change
     return text
 
 
 def _source(name: str) -> str:
     spec = find_spec(name)
-    source = spec.loader.get_source(name) if spec and hasattr(spec.loader, "get_source") else None
+    source = None
+    if spec and hasattr(spec.loader, "get_source"):
+        source = spec.loader.get_source(name)
     if not source:
         raise FileNotFoundError(
             f"the text task reads the source of Python's module {name}, which this Python came without: "
@@ -149,16 +166,22 @@ def _source(name: str) -> str:
 
 def _draw(rng, B: int, split: str, steps: int, corpus: Corpus) -> Batch:
     text = getattr(corpus, split)
-    pieces = text[rng.integers(0, len(text) - steps, B) + np.arange(steps + 1)[:, np.newaxis]]  # [T+1,B]
+    starts = rng.integers(0, len(text) - steps, B)
+    places = starts + np.arange(steps + 1)[:, np.newaxis]
+    pieces = text[places]  # [T+1,B]
     x = one_hot(pieces[:-1], len(corpus.alphabet) + 1)
     return Batch(x, pieces[1:], weight_from(0, steps))
 
 
 def _bigram_answer(batch: Batch, corpus: Corpus) -> np.ndarray:
-    return bigram_logits(corpus.train, len(corpus.alphabet) + 1)[batch.x.argmax(-1)]
+    logits = bigram_logits(corpus.train, len(corpus.alphabet) + 1)
+    characters = batch.x.argmax(-1)
+    return logits[characters]
 
 
 def bigram_logits(text: np.ndarray, classes: int = CLASSES) -> np.ndarray:
     """log P(next | character) [classes,classes] from class numbers [n]; one count more, so that none is 0."""
-    pairs = np.bincount(text[:-1] * classes + text[1:], minlength=classes**2).reshape(classes, classes) + 1
-    return np.log(pairs / pairs.sum(1, keepdims=True)).astype(np.float32)
+    pairs = text[:-1] * classes + text[1:]
+    counts = np.bincount(pairs, minlength=classes**2).reshape(classes, classes) + 1
+    probability = counts / counts.sum(1, keepdims=True)
+    return np.log(probability).astype(np.float32)
