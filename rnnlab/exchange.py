@@ -13,11 +13,10 @@ docs/frameworks.md has the table with the versions for which each framework's ow
 
 import re
 from collections import namedtuple
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import reduce
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +29,7 @@ STORES = {  # what an array of TABLE is
     "Wi": ("weight_ih",), "Wh": ("weight_hh",), "W": ("weight_ih", "weight_hh"),
     "bi": ("bias_ih",), "bh": ("bias_hh",), "b": ("bias_ih", "bias_hh"),
 }  # fmt: skip
+WEIGHTS = (("weight_ih",), ("weight_hh",), ("weight_ih", "weight_hh"))  # all others are biases
 ALIASES = {"flax": ("linen", "nnx")}  # nnx has a cell that it stores as linen does
 # How a framework stores one layer of a cell, a line of TABLE: arrays are (path, its parts of a network's
 # layer, their gates); swapped and forget are the gates that these properties concern
@@ -73,18 +73,32 @@ onnx     | lstm              | iofg | W:Wi R:Wh B:b                             
 
 
 def _layouts() -> Iterator[Layout]:
-    for line in TABLE.strip().splitlines()[1:]:
-        framework, cells, gates, stored, properties = (column.strip() for column in line.split("|"))
+    _, *lines = TABLE.strip().splitlines()
+    for line in lines:
+        framework, cells, gates, entries, words = (column.strip() for column in line.split("|"))
         arrays = []
-        for entry in stored.split():
-            path, what, own = [*entry.split(":"), gates][:3]
-            groups = own if "{}" in path else [own]
-            arrays += [(path.format(group), STORES[what], group) for group in groups]
-        known = dict(word.partition("=")[::2] for word in properties.split())
-        reset = "before" if "before" in known else "after"
-        concerned = known.get("swapped", ""), known.get("forget", "")
+        for entry in entries.split():
+            arrays += _stored_arrays(entry, gates)
+        properties = {}
+        for word in words.split():
+            name, _, gate = word.partition("=")
+            properties[name] = gate
+        is_rows = "rows" in properties
+        reset = "before" if "before" in properties else "after"
+        swapped = properties.get("swapped", "")
+        forget = properties.get("forget", "")
         for cell in cells.split():
-            yield Layout(framework, cell, gates, arrays, reset, "rows" in known, *concerned)
+            yield Layout(framework, cell, gates, arrays, reset, is_rows, swapped, forget)
+
+
+def _stored_arrays(entry: str, gates: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """(path, its parts of a layer, its gates) of the arrays that an entry of TABLE stands for."""
+    path, what, *own_gates = entry.split(":")
+    if own_gates:
+        (gates,) = own_gates
+    groups = gates if "{}" in path else [gates]
+    for group in groups:
+        yield path.format(group), STORES[what], group
 
 
 LAYOUTS = tuple(_layouts())
@@ -108,17 +122,21 @@ def read(framework: str, source: Any, **choices: Any) -> Parts:
     larger model.
     Raises ValueError for what a Network cannot express, and names it.
     """
-    is_stack = isinstance(source, list | tuple) and not any(map(is_array, source))
+    is_sequence = isinstance(source, list | tuple)
+    is_stack = is_sequence and not any(map(is_array, source))
+    parts = source if is_stack else [source]
     layers = []
-    for part in source if is_stack else [source]:
+    for part in parts:
         layers += _layers(framework, part, **choices)
     kinds = {(layout.cell, layout.reset) for layout, _ in layers}
     if len(kinds) != 1:
         raise ValueError(f"the layers are of several kinds or none, {sorted(kinds)}: a Network has one")
+    ((cell, reset),) = kinds
     parameters = {}
     for index, (_, layer) in enumerate(layers):
-        parameters |= {f"{name}_l{index}": array for name, array in layer.items()}
-    return Parts(*kinds.pop(), len(layers), parameters)
+        for name, array in layer.items():
+            parameters[f"{name}_l{index}"] = array
+    return Parts(cell, reset, len(layers), parameters)
 
 
 def read_onnx(node: Any, arrays: Mapping[str, Any], reverse: bool | None = None, **attributes: Any) -> Parts:
@@ -128,34 +146,64 @@ def read_onnx(node: Any, arrays: Mapping[str, Any], reverse: bool | None = None,
     """
     kind = getattr(node, "op_type", node)
     if kind is not node:
-        attributes |= {a.name: getattr(a, ONNX_VALUES[a.type]) for a in node.attribute}
-        inputs = zip(ONNX_INPUTS, node.input, strict=False)
-        arrays = {name: arrays.get(path) for name, path in inputs if path and name not in ONNX_VARIABLE}
-    default = ONNX_FUNCTIONS.get(kind)
-    if not default:
-        raise ValueError(f"the operator is {kind!r}, expected one of {', '.join(ONNX_FUNCTIONS)}")
+        attributes |= _onnx_attributes(node)
+        arrays = _onnx_initializers(node, arrays)
+    if kind not in ONNX_FUNCTIONS:
+        expected = ", ".join(ONNX_FUNCTIONS)
+        raise ValueError(f"the operator is {kind!r}, expected one of {expected}")
     refuse_extra({*arrays} - {"W", "R", "B"})
     direction = plain_name(attributes.pop("direction", "forward"))
+    is_reverse = bool(reverse)
     sides = ONNX_SIDES.get(direction, ())
-    if bool(reverse) not in sides or (reverse is None and len(sides) > 1):
+    is_undecided = reverse is None and len(sides) > 1
+    if is_reverse not in sides or is_undecided:
         raise ValueError(f"direction is {direction!r} and reverse {reverse}: {TURN}")
-    side = sides.index(bool(reverse))
-    functions = [plain_name(name) for name in attributes.pop("activations", ())] or default * len(sides)
+    side = sides.index(is_reverse)
+    activations = attributes.pop("activations", ())
     if not attributes.keys() <= ONNX_ATTRIBUTES:
-        raise ValueError(
-            f"attributes are {', '.join(attributes)}, expected some of {sorted(ONNX_ATTRIBUTES)}"
-        )
-    many = len(default)
-    own = functions[side * many : (side + 1) * many]
-    if len(functions) != many * len(sides) or own not in (default, ["relu"]):
-        raise ValueError(f"activations are {functions}: a Network's gates have a sigmoid, its candidate tanh")
+        names = ", ".join(attributes)
+        raise ValueError(f"attributes are {names}, expected some of {sorted(ONNX_ATTRIBUTES)}")
+    functions = _onnx_functions(kind, activations, side, len(sides))
     cell_of(attributes)
     arrays = {name: copied(name, array) for name, array in arrays.items()}
-    if any(len(array) != len(sides) for array in arrays.values()):
+    directions = {len(array) for array in arrays.values()}
+    if not directions <= {len(sides)}:
         raise ValueError(f"arrays are {shapes(arrays)}, expected {len(sides)} directions in each: {TURN}")
-    cell = {"GRU": "gru", "LSTM": "lstm"}.get(kind, f"rnn_{own[0]}")
-    reset = "after" if kind != "GRU" or attributes.get("linear_before_reset") else "before"
-    return read("onnx", {name: array[side] for name, array in arrays.items()}, cell=cell, reset=reset)
+    of_side = {name: array[side] for name, array in arrays.items()}
+    cell = f"rnn_{functions[0]}" if kind == "RNN" else kind.lower()
+    resets_before = kind == "GRU" and not attributes.get("linear_before_reset")
+    return read("onnx", of_side, cell=cell, reset="before" if resets_before else "after")
+
+
+def _onnx_attributes(node: Any) -> dict[str, Any]:
+    """The attributes of a NodeProto by name."""
+    attributes = {}
+    for attribute in node.attribute:
+        field = ONNX_VALUES[attribute.type]
+        attributes[attribute.name] = getattr(attribute, field)
+    return attributes
+
+
+def _onnx_initializers(node: Any, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """The arrays that a NodeProto reads, by the operator's names for them, from those of its model."""
+    initializers = {}
+    for name, path in zip(ONNX_INPUTS, node.input, strict=False):
+        if path and name not in ONNX_VARIABLE:
+            initializers[name] = arrays.get(path)
+    return initializers
+
+
+def _onnx_functions(kind: str, activations: Iterable, side: int, sides: int) -> list[str]:
+    """The functions of one direction, the operator's own if the node names none."""
+    default = ONNX_FUNCTIONS[kind]
+    count = len(default)
+    functions = [plain_name(name) for name in activations] or default * sides
+    first = side * count
+    of_side = functions[first : first + count]
+    is_complete = len(functions) == count * sides
+    if not is_complete or of_side not in (default, ["relu"]):
+        raise ValueError(f"activations are {functions}: a Network's gates have a sigmoid, its candidate tanh")
+    return of_side
 
 
 def write(framework: str, network: Any) -> list[Arrays]:
@@ -164,11 +212,14 @@ def write(framework: str, network: Any) -> list[Arrays]:
     Raises ValueError for a cell that the framework does not have.
     """
     for layout in LAYOUTS:
-        if layout.framework == framework and _computes(layout, network.cell, network.reset):
-            layers = (network.layer(k)._asdict() for k in range(network.layers))
-            return [write_layer(layout, layer) for layer in layers]
-    which = f" with reset {network.reset!r}" if network.cell == "gru" else ""
-    raise ValueError(f"{framework} has no layer that computes cell {network.cell!r}{which}")
+        is_of_framework = layout.framework == framework
+        if is_of_framework and _computes(layout, network.cell, network.reset):
+            layers = [network.layer(index) for index in range(network.layers)]
+            return [write_layer(layout, layer._asdict()) for layer in layers]
+    cell = f"cell {network.cell!r}"
+    if network.cell == "gru":
+        cell += f" with reset {network.reset!r}"
+    raise ValueError(f"{framework} has no layer that computes {cell}")
 
 
 def write_onnx(network: Any) -> list[tuple[str, Arrays, dict[str, Any]]]:
@@ -179,8 +230,12 @@ def write_onnx(network: Any) -> list[tuple[str, Arrays, dict[str, Any]]]:
         settings["linear_before_reset"] = int(network.reset == "after")
     if network.cell == "rnn_relu":
         settings["activations"] = ["Relu"]
-    layers = [{name: a[None] for name, a in arrays.items()} for arrays in write("onnx", network)]
-    return [(kind, arrays | {"B": arrays["B"].reshape(1, -1)}, dict(settings)) for arrays in layers]
+    nodes = []
+    for layer in write("onnx", network):
+        arrays = {name: array[None] for name, array in layer.items()}
+        arrays["B"] = arrays["B"].reshape(1, -1)
+        nodes.append((kind, arrays, dict(settings)))
+    return nodes
 
 
 def nested(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -188,7 +243,10 @@ def nested(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     tree = {}
     for path, array in arrays.items():
         *folders, name = path.split("/")
-        reduce(lambda place, folder: place.setdefault(folder, {}), folders, tree)[name] = array
+        inner = tree
+        for folder in folders:
+            inner = inner.setdefault(folder, {})
+        inner[name] = array
     return tree
 
 
@@ -198,15 +256,22 @@ def read_layer(layout: Layout, arrays: Mapping[str, np.ndarray]) -> Arrays:
     Without any bias they are 0.  Raises LookupError or ValueError for arrays of another layout.
     """
     own = _own(layout)
-    weights = [entry for entry in layout.arrays if "weight" in entry[1][0]]
-    has_biases = not {*arrays} <= {path for path, *_ in weights}
-    parts = dict(_rows(layout._replace(arrays=layout.arrays if has_biases else weights), arrays))
-    zero = np.zeros_like(parts["weight_hh", layout.gates[0]][:, :1])
-    parts |= {("bias_hh", gate): zero + 1 for gate in layout.forget}
-    layer = _joined(own, {place: parts.get(place, zero) for place in product(NAMES, own.gates)})
+    weights = [entry for entry in layout.arrays if entry[1] in WEIGHTS]
+    weight_paths = {path for path, *_ in weights}
+    if arrays.keys() <= weight_paths:
+        layout = layout._replace(arrays=weights)
+    parts = dict(_rows(layout, arrays))
+    first_weights = parts["weight_hh", layout.gates[0]]
+    no_bias = np.zeros_like(first_weights[:, :1])
+    for gate in layout.forget:
+        parts["bias_hh", gate] = no_bias + 1
+    for place in product(NAMES, own.gates):
+        parts.setdefault(place, no_bias)
+    layer = _joined(own, parts)
     rows, H = layer["weight_hh"].shape
     lengths = {len(array) for array in layer.values()}
-    if rows != len(own.gates) * H or lengths != {rows} or not layer["weight_ih"].size:
+    is_whole = lengths == {rows} == {len(own.gates) * H}
+    if not is_whole or layer["weight_ih"].size == 0:
         raise ValueError(f"arrays are {shapes(arrays)}, not those of a {layout.cell}")
     return layer
 
@@ -217,14 +282,20 @@ def write_layer(layout: Layout, layer: Mapping[str, np.ndarray]) -> Arrays:
     Both biases are added where the framework has one.  Raises ValueError for a bias that it cannot hold.
     """
     parts = dict(_rows(_own(layout), layer))
-    parts |= {("bias_hh", gate): parts["bias_hh", gate] - 1 for gate in layout.forget}
-    stored = {gate for _, names, gates in layout.arrays if "bias_hh" in names for gate in gates}
+    for gate in layout.forget:
+        parts["bias_hh", gate] = parts["bias_hh", gate] - 1
+    stored = set()  # gates that have a recurrent bias of their own
+    for _, names, gates in layout.arrays:
+        if "bias_hh" in names:
+            stored |= {*gates}
+    inner_bias = find_cell(layout.cell, layout.reset).inner_bias
     for gate in {*layout.gates} - stored:
-        if gate == find_cell(layout.cell, layout.reset).inner_bias and parts["bias_hh", gate].any():
+        bias_hh = parts["bias_hh", gate]
+        if gate == inner_bias and bias_hh.any():
             raise ValueError(
                 f"{layout.framework} has no bias inside the reset gate: bias_hh of {gate!r} is not 0"
             )
-        parts["bias_ih", gate] = parts["bias_ih", gate] + parts["bias_hh", gate]
+        parts["bias_ih", gate] = parts["bias_ih", gate] + bias_hh
     return _joined(layout, parts)
 
 
@@ -241,29 +312,37 @@ def _rows(layout: Layout, arrays: Mapping[str, np.ndarray]) -> Iterator[tuple]:
     """((weight or bias, gate), its rows [H,·]) of a layer's arrays; a bias is a column."""
     for path, names, gates in layout.arrays:
         array = arrays[path]
-        if "bias" in names[0]:
-            array = array.reshape(2, -1).T if len(names) == 2 else array[:, None]
+        is_weight = names in WEIGHTS
+        has_both = len(names) == 2
+        if not is_weight:
+            array = array.reshape(2, -1).T if has_both else array[:, None]
         elif not layout.is_rows:
             array = array.T
-        width = 1 if "bias" in names[0] else len(array) // len(gates)
-        columns = [array] if len(names) == 1 else np.split(array, [-width], axis=1)
-        for name, block in zip(names, columns, strict=True):
-            for gate, rows in zip(gates, np.split(block, len(gates)), strict=True):
-                yield (name, gate), -rows if gate == layout.swapped else rows
+        if has_both:  # H columns of the recurrent weights, or one of the recurrent bias, stand last
+            width = len(array) // len(gates) if is_weight else 1
+            blocks = np.split(array, [-width], axis=1)
+        else:
+            blocks = [array]
+        for name, block in zip(names, blocks, strict=True):
+            of_gates = np.split(block, len(gates))
+            for gate, rows in zip(gates, of_gates, strict=True):
+                own_rows = -rows if gate == layout.swapped else rows
+                yield (name, gate), own_rows
 
 
 def _joined(layout: Layout, parts: Mapping[tuple, np.ndarray]) -> Arrays:
     """The arrays of a layer from the rows of every gate: the inverse of _rows."""
     arrays = {}
     for path, names, gates in layout.arrays:
-        rows = [np.hstack([parts[name, gate] for name in names]) for gate in gates]
-        if layout.swapped and layout.swapped in gates:
-            swapped = gates.index(layout.swapped)
-            rows[swapped] = -rows[swapped]
-        array = np.concatenate(rows)
-        if names == ("bias_ih",) or names == ("bias_hh",):
+        of_gates = []
+        for gate in gates:
+            rows = np.hstack([parts[name, gate] for name in names])
+            of_gates.append(-rows if gate == layout.swapped else rows)
+        array = np.concatenate(of_gates)
+        is_bias = names not in WEIGHTS
+        if is_bias and len(names) == 1:
             array = array[:, 0]
-        elif "bias" in names[0] or not layout.is_rows:
+        elif is_bias or not layout.is_rows:
             array = array.T
         arrays[path] = np.ascontiguousarray(array)
     return arrays
@@ -281,63 +360,104 @@ def _layers(
     """The layout and the parameters of each layer that a source holds."""
     leaves = dict(walk(source))
     start = prefix.replace(".", "/").rstrip("/") + "/" if prefix else ""
-    arrays = {path: leaf for path, leaf in leaves.items() if path.startswith(start) and is_array(leaf)}
+    below_prefix = {path: leaf for path, leaf in leaves.items() if path.startswith(start)}
+    arrays = {path: leaf for path, leaf in below_prefix.items() if is_array(leaf)}
+    frameworks = ALIASES.get(framework, (framework,))
     for layout in LAYOUTS:
-        is_asked = layout.framework in ALIASES.get(framework, (framework,))
-        fits = list(_fits(layout, arrays)) if is_asked else []
-        folders = sorted({folder for folder, *_ in fits})
+        if layout.framework not in frameworks:
+            continue
+        fits = list(_fits(layout, arrays))
+        if not fits:
+            continue
+        folders = sorted({fit.folder for fit in fits})
         if len(folders) > 1:
             raise ValueError(f"arrays hold several layers, {', '.join(folders)}: choose one by prefix")
-        if not fits or not _computes(layout, *_chosen(leaves, folders[0], cell, reset, reverse)):
+        (folder,) = folders
+        chosen_cell, chosen_reset = _chosen(leaves, folder, cell, reset, reverse)
+        if not _computes(layout, chosen_cell, chosen_reset):
             continue
-        unknown = {path for path in arrays if path.startswith(folders[0])}
-        layers = {}
-        for _, is_reverse, index, paths, parameters in fits:
-            if reverse is not None or not is_reverse:
-                unknown -= paths
-            if is_reverse == bool(reverse) and layer in (None, index):
-                layers[index] = layout, parameters
-        refuse_extra(unknown)
-        if not layers or (layer is None and max(layers) >= len(layers)):
-            raise ValueError(f"arrays hold layers {sorted(layers)}, expected 0, 1, …: choose one by layer=")
-        return [layers[index] for index in sorted(layers)]
+        paths = {path for path in arrays if path.startswith(folder)}
+        selected = _selected(fits, paths, reverse, layer)
+        return [(layout, parameters) for parameters in selected]
     refuse_extra(leaves, only_known=True)
     choices = {"cell": cell, "reset": reset, "prefix": prefix}
     chosen = "".join(f"{name} {value!r}, " for name, value in choices.items() if value)
-    raise ValueError(
-        f"{framework} has no layer with {chosen}arrays "
-        + (shapes(arrays) or f"(none): this {type(source).__name__} holds {', '.join(leaves) or 'none'}")
-    )
+    contents = shapes(arrays)
+    if not arrays:
+        paths = ", ".join(leaves) or "none"
+        contents = f"(none): this {type(source).__name__} holds {paths}"
+    raise ValueError(f"{framework} has no layer with {chosen}arrays {contents}")
 
 
-def _fits(layout: Layout, arrays: Arrays) -> Iterator[tuple]:
-    """(folder, is it reverse, index, its paths, its parameters) of every layer of that layout."""
-    first = layout.arrays[0][0]
+class _Fit(NamedTuple):
+    """A layer among arrays that has a certain layout."""
+
+    folder: str
+    is_reverse: bool
+    index: int
+    paths: set[str]
+    parameters: Arrays
+
+
+def _fits(layout: Layout, arrays: Arrays) -> Iterator[_Fit]:
+    """Every layer of that layout."""
+    first, *_ = layout.arrays[0]
+    pattern = re.compile(rf"(.*/|){re.escape(first)}((?:_l(\d+))?(_reverse)?)")
     for name in arrays:
-        match = re.fullmatch(rf"(.*/|){re.escape(first)}((?:_l(\d+))?(_reverse)?)", name)
-        if match:
-            folder, end, index, turned = match.groups()
-            paths = {path: f"{folder}{path}{end}" for path, *_ in layout.arrays}
-            stored = {path: copied(name, arrays[name]) for path, name in paths.items() if name in arrays}
-            with suppress(LookupError, ValueError):
-                yield folder, bool(turned), int(index or 0), {*paths.values()}, read_layer(layout, stored)
+        match = pattern.fullmatch(name)
+        if not match:
+            continue
+        folder, ending, index, reverse = match.groups()
+        paths = set()
+        stored = {}
+        for path, *_ in layout.arrays:
+            full_path = f"{folder}{path}{ending}"
+            paths.add(full_path)
+            if full_path in arrays:
+                stored[path] = copied(full_path, arrays[full_path])
+        with suppress(LookupError, ValueError):
+            parameters = read_layer(layout, stored)
+            yield _Fit(folder, bool(reverse), int(index or 0), paths, parameters)
+
+
+def _selected(fits: list[_Fit], paths: set[str], reverse: bool | None, layer: int | None) -> list[Arrays]:
+    """Parameters of the layers of one direction, or of one layer alone; no other array may stand there."""
+    layers = {}
+    for fit in fits:
+        if reverse is not None or not fit.is_reverse:
+            paths = paths - fit.paths
+        is_direction = fit.is_reverse == bool(reverse)
+        if is_direction and layer in (None, fit.index):
+            layers[fit.index] = fit.parameters
+    refuse_extra(paths)
+    indexes = sorted(layers)
+    has_gaps = indexes != list(range(len(indexes)))
+    if not layers or (layer is None and has_gaps):
+        raise ValueError(f"arrays hold layers {indexes}, expected 0, 1, …: choose one by layer=")
+    return [layers[index] for index in indexes]
 
 
 def _chosen(leaves: Mapping, folder: str, cell: str | None, reset: str | None, reverse: bool | None) -> tuple:
     """The cell and the reset that arguments and the settings of a layer choose; None where neither does."""
     # Flax's RNN has a folder of its own around its cell's
-    settings = leaves.get(folder.removesuffix("cell/"), {}) | leaves.get(folder, {})
+    folder_above = folder.removesuffix("cell/")
+    settings = leaves.get(folder_above, {}) | leaves.get(folder, {})
     if reverse is not None:
         settings["bidirectional"] = False
     own_cell = cell_of(settings)
     own_reset = {True: "after", False: "before"}.get(settings.get("reset_after"))
     for chosen, own in ((cell, own_cell), (reset, own_reset)):
-        if None not in (chosen, own) and chosen != own:
-            settings = f"the layer's own settings say {(own_cell, own_reset)}"
-            raise ValueError(f"cell and reset are {cell} and {reset}, but {settings}")
+        is_decided_twice = None not in (chosen, own)
+        if is_decided_twice and chosen != own:
+            own_settings = (own_cell, own_reset)
+            raise ValueError(
+                f"cell and reset are {cell} and {reset}, but the layer's own settings say {own_settings}"
+            )
     return cell or own_cell, reset or own_reset
 
 
 def _computes(layout: Layout, cell: str | None, reset: str | None) -> bool:
     """Is it that cell with that reset, where they are given?"""
-    return cell in (None, layout.cell) and (layout.cell != "gru" or reset in (None, layout.reset))
+    is_cell = cell in (None, layout.cell)
+    is_reset = layout.cell != "gru" or reset in (None, layout.reset)
+    return is_cell and is_reset

@@ -31,7 +31,8 @@ ALLOWED = {  # settings of a layer or attributes of a node: (values that a Netwo
     "activation_fn": (("tanh", "relu"), CANDIDATE),
     "nonlinearity": (("tanh", "relu"), CANDIDATE),
 }
-SETTINGS = (*(name for name, (values, _) in ALLOWED.items() if values), "training", "dropout", "reset_after")
+SETTINGS = tuple(name for name, (values, _) in ALLOWED.items() if values)
+SETTINGS += ("training", "dropout", "reset_after")
 EXTRA = (  # arrays that a Network has no place for: a part of their names, and what it means
     ("_reverse|forward_|backward_", f"two directions: {TURN}"),
     ("weight_hr", "a projection of the state"),
@@ -51,28 +52,49 @@ def walk(source: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path.rstrip("/"), source
     elif hasattr(source, "get_submodule"):  # PyTorch
         for name, array in source.state_dict().items():
-            folder = name.rpartition(".")[0]
+            module, *_ = name.rpartition(".")
+            folder = f"{module}/" if module else ""
             yield name.replace(".", "/"), array
-            yield f"{folder}.".lstrip(".").replace(".", "/"), _settings(source.get_submodule(folder))
+            yield folder.replace(".", "/"), _settings(source.get_submodule(module))
     elif hasattr(source, "get_config"):
         settings = _keras_settings(source)
         for variable, array in zip(source.weights, source.get_weights(), strict=True):
+            folder, slash, _ = variable.path.rpartition("/")
             yield variable.path, array
-            yield variable.path[: variable.path.rfind("/") + 1], settings
-    elif isinstance(source, list | tuple) and source and is_array(source[0]):
-        if len(source) > len(KERAS):
-            raise ValueError(f"there are {len(source)} arrays, expected {', '.join(KERAS)} of one layer")
+            yield folder + slash, settings
+    elif _is_weights_of_keras(source):
         yield from zip(KERAS, source, strict=False)
     elif not hasattr(source, "__name__"):  # neither a function nor a class
         yield path, _settings(source)
-        is_mapping = isinstance(source, Mapping)
-        inner = dict(source) if is_mapping else getattr(source, "__dict__", {})
-        if isinstance(source, list | tuple):
-            inner = dict(enumerate(source))
-        for name, value in inner.items():
-            below = str(name).replace(".", "/").rstrip("_")
-            if below != "rngs" and (is_mapping or not below.startswith("_")):
-                yield from walk(value, f"{path}{below}/")
+        for name, value in _contents(source):
+            yield from walk(value, f"{path}{name}/")
+
+
+def _is_weights_of_keras(source: Any) -> bool:
+    """True for what get_weights() returns.  Raises ValueError if it holds more than one layer."""
+    is_sequence = isinstance(source, list | tuple)
+    if not is_sequence or not source or not is_array(source[0]):
+        return False
+    if len(source) > len(KERAS):
+        expected = ", ".join(KERAS)
+        raise ValueError(f"there are {len(source)} arrays, expected {expected} of one layer")
+    return True
+
+
+def _contents(source: Any) -> Iterator[tuple[str, Any]]:
+    """(path below it, value) of what a mapping, a sequence or an object holds."""
+    is_mapping = isinstance(source, Mapping)
+    if is_mapping:
+        members = dict(source)
+    elif isinstance(source, list | tuple):
+        members = dict(enumerate(source))
+    else:
+        members = getattr(source, "__dict__", {})
+    for name, value in members.items():
+        below = str(name).replace(".", "/").rstrip("_")
+        is_private = below.startswith("_") and not is_mapping
+        if below != "rngs" and not is_private:
+            yield below, value
 
 
 def _settings(module: Any) -> dict[str, Any]:
@@ -83,8 +105,9 @@ def _keras_settings(layer: Any) -> dict[str, Any]:
     """The settings of a Keras layer and of the cell in it.  Raises ValueError for other layers and models."""
     settings = layer.get_config()
     for value in [*settings.values()]:
-        if isinstance(value, Mapping) and isinstance(value.get("config"), Mapping):
-            settings = settings | value["config"]
+        inner = value.get("config") if isinstance(value, Mapping) else None
+        if isinstance(inner, Mapping):
+            settings = settings | inner
     cell_of(settings)
     if "activation" not in settings:
         raise ValueError(f"{type(layer).__name__} is not a recurrent layer: pass a list of those in it")
@@ -100,10 +123,12 @@ def cell_of(settings: Mapping[str, Any]) -> str | None:
     for name, (values, why) in ALLOWED.items():
         if name in chosen and chosen[name] not in values:
             raise ValueError(f"{name} is {chosen[name]!r:.60}: {why}")
-    if settings.get("training") and settings.get("dropout"):
-        raise ValueError(f"dropout is {settings['dropout']} in training mode: call module.eval() first")
+    dropout = settings.get("dropout")
+    if settings.get("training") and dropout:
+        raise ValueError(f"dropout is {dropout} in training mode: call module.eval() first")
     function = chosen.get("nonlinearity") or chosen.get("activation") or chosen.get("activation_fn")
-    if "recurrent_activation" not in chosen and "gate_fn" not in chosen:
+    has_gates = "recurrent_activation" in chosen or "gate_fn" in chosen
+    if not has_gates:
         return function and f"rnn_{function}"
     if function == "relu":
         raise ValueError("the candidate has a relu: a Network's cells with gates have tanh there")
@@ -112,28 +137,34 @@ def cell_of(settings: Mapping[str, Any]) -> str | None:
 
 def plain_name(value: Any) -> Any:
     """The name of a function, or the word itself in small letters; other values as they are."""
-    value = getattr(value, "__name__", value)
-    value = value.decode() if isinstance(value, bytes) else value
-    return value.lower() if isinstance(value, str) else value
+    name = getattr(value, "__name__", value)
+    if isinstance(name, bytes):
+        name = name.decode()
+    return name.lower() if isinstance(name, str) else name
 
 
 def refuse_extra(names: Iterable[str], only_known: bool = False) -> None:
     """Raise ValueError for arrays that have no place in a Network."""
     for name in sorted(names):
-        why = next((why for part, why in EXTRA if re.search(part, name)), None)
-        if why or not only_known:
-            raise ValueError(f"{name} has no place in a Network: {why or 'its cells have no such array'}")
+        reasons = [why for part, why in EXTRA if re.search(part, name)]
+        if not reasons and only_known:
+            continue
+        reasons.append("its cells have no such array")
+        raise ValueError(f"{name} has no place in a Network: {reasons[0]}")
 
 
 def copied(name: str, value: Any) -> np.ndarray:
     """A copy of a framework's array, in float64 if it is, else in float32."""
     dtype = getattr(value, "dtype", None)
-    precision = getattr(dtype, "name", str(dtype).rpartition(".")[2])
+    last_word = str(dtype).rpartition(".")[2]  # torch.float32 has no name of its own
+    precision = getattr(dtype, "name", last_word)
     if precision not in PRECISIONS:
-        raise ValueError(f"{name} has dtype {precision}, expected one of {', '.join(PRECISIONS)}")
+        expected = ", ".join(PRECISIONS)
+        raise ValueError(f"{name} has dtype {precision}, expected one of {expected}")
     if precision == "bfloat16":
         return np.array(value.tolist(), "float32")  # NumPy has no such type; every one is a float32
-    value = value.detach().cpu() if hasattr(value, "detach") else value
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
     return np.array(value, "float64" if precision == "float64" else "float32")
 
 
@@ -143,4 +174,8 @@ def is_array(value: Any) -> bool:
 
 def shapes(arrays: Mapping[str, Any]) -> str:
     """Name, precision and shape of every array."""
-    return ", ".join(f"{name} {a.dtype}{[*a.shape]}" for name, a in arrays.items())
+    descriptions = []
+    for name, array in arrays.items():
+        sizes = list(array.shape)
+        descriptions.append(f"{name} {array.dtype}{sizes}")
+    return ", ".join(descriptions)
