@@ -77,7 +77,9 @@ class Cell:
 
     def inner_bias_rows(self, H: int) -> slice:
         """Rows of bias_hh [G·H] that belong to inner_bias; an empty slice if the cell has none."""
-        k = self.gates.index(self.inner_bias) if self.inner_bias else len(self.gates)
+        if self.inner_bias is None:
+            return slice(0)
+        k = self.gates.index(self.inner_bias)
         return slice(k * H, (k + 1) * H)
 
 
@@ -86,7 +88,8 @@ def find_cell(mode: str, reset: str = "after") -> Cell:
     for cell in CELLS.values():
         if cell.mode == mode and cell.reset in (None, reset):
             return cell
-    raise ValueError(f"cell is {mode!r}, expected one of {', '.join(modes())}")
+    expected = ", ".join(modes())
+    raise ValueError(f"cell is {mode!r}, expected one of {expected}")
 
 
 def modes() -> tuple[str, ...]:
@@ -104,10 +107,15 @@ def forward(
     *vectors: np.ndarray,
 ) -> tuple[State, SavedStep]:
     """Next state [B,H] from gates_x [B,G·H] and state.   weight_hh [G·H,H], bias_hh [G·H], a vector [H]"""
-    if find_cell(cell, reset).resets_before:
-        return gru_before(gates_x, state, lambda h, rows: h @ weight_hh[rows].T + bias_hh[rows])
+    properties = find_cell(cell, reset)
+    if properties.resets_before:
+
+        def recurrent(h, rows):
+            return h @ weight_hh[rows].T + bias_hh[rows]
+
+        return gru_before(gates_x, state, recurrent)
     gates_h = state[0] @ weight_hh.T + bias_hh
-    return find_cell(cell).pointwise(gates_x, gates_h, state, *vectors)
+    return properties.pointwise(gates_x, gates_h, state, *vectors)
 
 
 def backward(
@@ -129,7 +137,9 @@ def backward(
     if properties.resets_before:
         return _gru_before_backward(dstate, saved, weight_hh)
     dgates_x, dgates_h, dstate, *dvectors = properties.pointwise_backward(dstate, saved, *vectors)
-    return dgates_x, dgates_h, (dstate[0] + dgates_h @ weight_hh, *dstate[1:]), *dvectors
+    dh, *others = dstate
+    dh = dh + dgates_h @ weight_hh
+    return dgates_x, dgates_h, (dh, *others), *dvectors
 
 
 def recurrent_inputs(cell: str, saved: SavedStep, reset: str = "after") -> tuple[np.ndarray, ...]:
@@ -154,7 +164,8 @@ def sigmoid(a: np.ndarray) -> np.ndarray:
 def _split_gates(gates, count):
     """`count` views [B,H] of gates [B,count·H]; np.split takes longer than a small step's arithmetic."""
     H = gates.shape[-1] // count
-    return [gates[..., k * H : (k + 1) * H] for k in range(count)]
+    starts = range(0, count * H, H)
+    return [gates[..., start : start + H] for start in starts]
 
 
 def _rnn_tanh(gates_x, gates_h, state):
@@ -185,7 +196,8 @@ def _gru(gates_x, gates_h, state):
     h_n = gates_h[..., 2 * H :].copy()  # a view would keep all of gates_h
     gates = np.empty_like(gates_x)
     r, z, n = _split_gates(gates, 3)
-    gates[..., rz] = sigmoid(gates_x[..., rz] + gates_h[..., rz])
+    a_rz = gates_x[..., rz] + gates_h[..., rz]
+    gates[..., rz] = sigmoid(a_rz)
     n[...] = gru_candidate(x_n, r, h_n)
     h_next = (1 - z) * n + z * h
     return (h_next,), SavedStep(state, gates, h_n)
@@ -207,15 +219,18 @@ def _gru_backward(dstate, saved):
 def gru_before(gates_x: np.ndarray, state: State, recurrent: Recurrent) -> tuple[State, SavedStep]:
     """Next state [B,H] of a GRU that resets before its product; `recurrent` runs twice, then with r·h."""
     (h,) = state
-    H = state[0].shape[-1]
+    H = h.shape[-1]
     x_r, x_z, x_n = _split_gates(gates_x, 3)
-    h_r, h_z = _split_gates(recurrent(h, slice(0, 2 * H)), 2)
+    h_rz = recurrent(h, slice(0, 2 * H))
+    h_r, h_z = _split_gates(h_rz, 2)
     r = sigmoid(x_r + h_r)
     z = sigmoid(x_z + h_z)
     reset_h = r * h
-    n = np.tanh(x_n + recurrent(reset_h, slice(2 * H, 3 * H)))
+    h_n = recurrent(reset_h, slice(2 * H, 3 * H))
+    n = np.tanh(x_n + h_n)
     h_next = (1 - z) * n + z * h
-    return (h_next,), SavedStep(state, np.concatenate([r, z, n], -1), reset_h)
+    gates = np.concatenate([r, z, n], -1)
+    return (h_next,), SavedStep(state, gates, reset_h)
 
 
 def _gru_before_backward(dstate, saved, weight_hh):
@@ -223,12 +238,14 @@ def _gru_before_backward(dstate, saved, weight_hh):
     (r, z, n) = _split_gates(saved.gates, 3)
     (dh,) = dstate
     H = h.shape[-1]
+    W_rz, W_n = np.split(weight_hh, [2 * H])
     dn = dh * (1 - z) * (1 - n**2)
-    drh = dn @ weight_hh[2 * H :]  # gradient of r·h
+    drh = dn @ W_n  # gradient of r·h
     dz = dh * (h - n) * z * (1 - z)
     dr = drh * h * r * (1 - r)
     dgates = np.concatenate([dr, dz, dn], -1)
-    dh_before = dh * z + drh * r + dgates[:, : 2 * H] @ weight_hh[: 2 * H]
+    drz = dgates[:, : 2 * H]
+    dh_before = dh * z + drh * r + drz @ W_rz
     return dgates, dgates, (dh_before,)
 
 
@@ -240,7 +257,8 @@ def _lstm(gates_x, gates_h, state):
     g[...] = np.tanh(_split_gates(a, 4)[2])
     c = f * c + i * g
     tanh_c = np.tanh(c)
-    return (o * tanh_c, c), SavedStep(state, gates, tanh_c)
+    h = o * tanh_c
+    return (h, c), SavedStep(state, gates, tanh_c)
 
 
 def _lstm_backward(dstate, saved):
@@ -254,7 +272,8 @@ def _lstm_backward(dstate, saved):
     dg = dc * i * (1 - g**2)
     do = dh * tanh_c * o * (1 - o)
     da = np.concatenate([di, df, dg, do], -1)
-    return da, da, (np.zeros_like(dh), dc * f)
+    dc_before = dc * f
+    return da, da, (np.zeros_like(dh), dc_before)
 
 
 def _min_gru(gates_x, gates_h, state):
@@ -262,7 +281,8 @@ def _min_gru(gates_x, gates_h, state):
     (z, n) = _split_gates(gates_x, 2)
     z = sigmoid(z)
     h_next = (1 - z) * h + z * n
-    return (h_next,), SavedStep(state, np.concatenate([z, n], -1), None)
+    gates = np.concatenate([z, n], -1)
+    return (h_next,), SavedStep(state, gates, None)
 
 
 def _min_gru_backward(dstate, saved):
@@ -271,8 +291,10 @@ def _min_gru_backward(dstate, saved):
     (dh,) = dstate
     dz = dh * (n - h) * z * (1 - z)
     dn = dh * z
+    dh_before = dh * (1 - z)
     dgates_x = np.concatenate([dz, dn], -1)
-    return dgates_x, dgates_x[..., :0], (dh * (1 - z),)
+    dgates_h = dgates_x[..., :0]  # no gate reads h
+    return dgates_x, dgates_h, (dh_before,)
 
 
 GRU_GATES = ("r", "z", "n")

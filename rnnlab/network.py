@@ -74,10 +74,10 @@ class Network:
             raise ValueError(f"gain is {gain}, expected a finite number; 1 is PyTorch's")
         rng = np.random.default_rng(seed)
         draw = _uniform if init == "uniform" else _orthogonal
-        parameters = {
-            name: draw(rng, name, shape, hidden_size, gain).astype(dtype)
-            for name, shape in parameter_shapes(cell, input_size, hidden_size, layers).items()
-        }
+        parameters = {}
+        for name, shape in parameter_shapes(cell, input_size, hidden_size, layers).items():
+            values = draw(rng, name, shape, hidden_size, gain)
+            parameters[name] = values.astype(dtype)
         return cls(cell, input_size, hidden_size, parameters, layers, reset, dtype)
 
     @classmethod
@@ -130,14 +130,20 @@ class Network:
 
     @classmethod
     def _of(cls, parts: exchange.Parts) -> "Network":
-        first = parts.parameters["weight_ih_l0"]
-        sizes = first.shape[1], parts.parameters["weight_hh_l0"].shape[1]
-        return cls(parts.cell, *sizes, parts.parameters, parts.layers, parts.reset, str(first.dtype))
+        cell, reset, layers, parameters = parts
+        weight_ih = parameters["weight_ih_l0"]
+        weight_hh = parameters["weight_hh_l0"]
+        _, input_size = weight_ih.shape
+        _, hidden_size = weight_hh.shape
+        return cls(cell, input_size, hidden_size, parameters, layers, reset, str(weight_ih.dtype))
 
     def to_torch(self) -> dict[str, np.ndarray]:
         """A state dictionary of arrays, copied; torch.from_numpy makes each a tensor for load_state_dict."""
-        layers = enumerate(exchange.write("torch", self))
-        return {f"{name}_l{index}": array for index, arrays in layers for name, array in arrays.items()}
+        state_dictionary = {}
+        for index, arrays in enumerate(exchange.write("torch", self)):
+            for name, array in arrays.items():
+                state_dictionary[f"{name}_l{index}"] = array
+        return state_dictionary
 
     def to_keras(self) -> list[list[np.ndarray]]:
         """Lists for each layer's set_weights; a GRU needs reset_after=(network.reset == "after")."""
@@ -189,35 +195,42 @@ class Network:
 
     def astype(self, dtype: str) -> "Network":
         _check_choice("dtype", dtype, DTYPES)
-        return replace(self, parameters={k: p.astype(dtype) for k, p in self.parameters.items()}, dtype=dtype)
+        parameters = {name: array.astype(dtype) for name, array in self.parameters.items()}
+        return replace(self, parameters=parameters, dtype=dtype)
 
     def zero_state(self, B: int) -> State:
         """A state of zeros for B sequences, each [L,B,H]."""
-        return tuple(np.zeros((self.layers, B, self.hidden_size), self.dtype) for _ in self.properties.states)
+        shape = (self.layers, B, self.hidden_size)
+        return tuple(np.zeros(shape, self.dtype) for _ in self.properties.states)
 
 
 @cache
 def parameter_names(cell: str, layer: int) -> Layer:
     """A layer's names in place of its parameters; a step of one sequence would feel their making."""
-    vectors = find_cell(cell).vectors
-    make = namedtuple("Layer", (*Layer._fields, *vectors)) if vectors else Layer
-    return make._make(f"{name}_l{layer}" for name in make._fields)
+    fields = Layer._fields + find_cell(cell).vectors
+    names = [f"{name}_l{layer}" for name in fields]
+    if fields == Layer._fields:
+        return Layer(*names)
+    return namedtuple("Layer", fields)(*names)
 
 
 def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) -> dict[str, tuple[int, ...]]:
     """Shape of every parameter, under PyTorch's names.  Raises ValueError for impossible sizes."""
     _check_choice("cell", cell, modes())
-    for name, size in {"input_size": input_size, "hidden_size": hidden_size, "layers": layers}.items():
+    sizes = {"input_size": input_size, "hidden_size": hidden_size, "layers": layers}
+    for name, size in sizes.items():
         if not isinstance(size, int | np.integer) or size < 1:
             raise ValueError(f"{name} is {size!r}, expected a whole number of at least 1")
     properties = find_cell(cell)
     rows = len(properties.gates) * hidden_size
-    recurrent = len(properties.recurrent_gates) * hidden_size
+    recurrent_rows = len(properties.recurrent_gates) * hidden_size
+    weight_hh = (recurrent_rows, hidden_size)
     vectors = [(hidden_size,)] * len(properties.vectors)
     shapes = {}
     for layer in range(layers):
         columns = input_size if layer == 0 else hidden_size
-        of_layer = (rows, columns), (recurrent, hidden_size), (rows,), (recurrent,), *vectors
+        weight_ih = (rows, columns)
+        of_layer = weight_ih, weight_hh, (rows,), (recurrent_rows,), *vectors
         shapes |= zip(parameter_names(cell, layer), of_layer, strict=True)
     return shapes
 
@@ -257,7 +270,8 @@ def check_gradients(network: Network, T: int, B: int, dy: np.ndarray, dstate: St
     """
     check_shapes(network)
     _check_dtype("dy", dy, network.dtype)
-    if dy.shape != (expected := (T, B, network.hidden_size)):
+    expected = (T, B, network.hidden_size)
+    if dy.shape != expected:
         raise ValueError(f"dy has shape {dy.shape}, expected {expected}: one gradient for every output y")
     if dstate is None:
         return network.zero_state(B)
@@ -268,9 +282,8 @@ def check_gradients(network: Network, T: int, B: int, dy: np.ndarray, dstate: St
 def check_cell(network: Network, cells: Collection[str]) -> None:
     """Raise ValueError if the network's cell is not one of these, for which a kernel or a loop is written."""
     if network.cell not in cells:
-        raise ValueError(
-            f"cell is {network.cell!r}, expected one of {', '.join(cells)}: others have no kernel here"
-        )
+        expected = ", ".join(cells)
+        raise ValueError(f"cell is {network.cell!r}, expected one of {expected}: others have no kernel here")
 
 
 def merged_bias(network: Network, layer: Layer) -> np.ndarray:
@@ -289,14 +302,16 @@ def step_vectors(network: Network, layer: Layer) -> np.ndarray:
     """Vectors [V,H] of a step: a bias that a reset gate multiplies with its product, then the cell's own."""
     H = network.hidden_size
     _, _, _, bias_hh, *own = layer
-    return np.concatenate([bias_hh[network.properties.inner_bias_rows(H)], *own]).reshape(-1, H)
+    inner_bias = bias_hh[network.properties.inner_bias_rows(H)]
+    return np.concatenate([inner_bias, *own]).reshape(-1, H)
 
 
 def layer_network(network: Network, index: int) -> Network:
     """The network of one layer alone, which shares the arrays of the whole."""
     layer = network.layer(index)
     parameters = {f"{name}_l0": array for name, array in layer._asdict().items()}
-    return replace(network, input_size=layer.weight_ih.shape[1], layers=1, parameters=parameters)
+    _, input_size = layer.weight_ih.shape
+    return replace(network, input_size=input_size, layers=1, parameters=parameters)
 
 
 def parameter_count(network: Network) -> int:
@@ -310,7 +325,10 @@ def forward_flops(network: Network, T: int, B: int) -> int:
     Pointwise work, of order T·B·H against T·B·H², is left out, as it is in the field's figures.  Training has
     three products where forward has one: for the inputs' gradients, and for those of the weights.
     """
-    weights = sum(p.size for name, p in network.parameters.items() if name.startswith("weight"))
+    weights = 0
+    for name, array in network.parameters.items():
+        if name.startswith("weight"):
+            weights += array.size
     return 2 * weights * T * B
 
 
@@ -346,9 +364,11 @@ def _check_dtype(what: str, array: np.ndarray, dtype: str) -> None:
 
 
 def _check_finite(what: str, array: np.ndarray) -> None:
-    if not np.isfinite(array).all():
-        where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"{what} holds {array[where]} at index {where}: every value must be finite")
+    is_finite = np.isfinite(array)
+    if not is_finite.all():
+        place = np.argwhere(~is_finite)[0]
+        index = tuple(int(k) for k in place)
+        raise ValueError(f"{what} holds {array[index]} at index {index}: every value must be finite")
 
 
 def _check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:
@@ -358,12 +378,14 @@ def _check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:
 
 def _check_parameters(network: Network) -> None:
     expected = network.shapes.keys()
-    if missing := expected - network.parameters.keys():
-        raise ValueError(f"parameters lack {', '.join(sorted(missing))}")
-    if extra := network.parameters.keys() - expected:
-        raise ValueError(
-            f"parameters hold {', '.join(sorted(extra))}, which a {network.layers}-layer network lacks"
-        )
+    missing = expected - network.parameters.keys()
+    if missing:
+        names = ", ".join(sorted(missing))
+        raise ValueError(f"parameters lack {names}")
+    extra = network.parameters.keys() - expected
+    if extra:
+        names = ", ".join(sorted(extra))
+        raise ValueError(f"parameters hold {names}, which a {network.layers}-layer network lacks")
     for name, array in network.parameters.items():
         check_array(name, array, network.dtype)
     check_shapes(network)
@@ -371,9 +393,10 @@ def _check_parameters(network: Network) -> None:
 
 def check_shapes(network: Network) -> None:
     """Raise ValueError if a parameter that has taken another's place has not its shape."""
-    for name, shape in network.shapes.items():
-        if network.parameters[name].shape != shape:
-            raise ValueError(f"{name} has shape {network.parameters[name].shape}, expected {shape}")
+    for name, expected in network.shapes.items():
+        shape = network.parameters[name].shape
+        if shape != expected:
+            raise ValueError(f"{name} has shape {shape}, expected {expected}")
 
 
 def _uniform(rng, name, shape, hidden_size, gain):
@@ -384,15 +407,20 @@ def _uniform(rng, name, shape, hidden_size, gain):
 def _orthogonal(rng, name, shape, hidden_size, gain):
     if len(shape) == 1:
         return np.zeros(shape)
+    rows, columns = shape
     if name.startswith("weight_ih"):
-        bound = np.sqrt(3 / shape[1])
+        bound = np.sqrt(3 / columns)
         return rng.uniform(-bound, bound, shape)
-    of_gates = shape[0] // hidden_size, hidden_size, hidden_size
-    orthogonal, _ = np.linalg.qr(rng.normal(size=of_gates))
+    gates = rows // hidden_size
+    gaussian = rng.normal(size=(gates, hidden_size, hidden_size))
+    orthogonal, _ = np.linalg.qr(gaussian)
     return gain * orthogonal.reshape(shape)
 
 
 def _kind(value: object) -> str:
-    return f"{'an' if (name := type(value).__name__)[0] in 'aeiouAEIOU' else 'a'} {name}" + (
-        f" of {len(value)}" if isinstance(value, tuple | list) else ""
-    )
+    """The value's type with its article, such as "an int" or "a tuple of 2"."""
+    name = type(value).__name__
+    article = "an" if name[0] in "aeiouAEIOU" else "a"
+    if isinstance(value, tuple | list):
+        return f"{article} {name} of {len(value)}"
+    return f"{article} {name}"

@@ -41,10 +41,11 @@ def forward(
     final = []
     for index in range(network.layers):
         saved.inputs.append(x)
-        x, last, steps = _layer_forward(network, index, x, tuple(part[index] for part in state))
+        first = _layer_of(state, index)
+        x, last, steps = _layer_forward(network, index, x, first)
         saved.steps.append(steps)
         final.append(last)
-    return x, tuple(np.stack(parts) for parts in zip(*final, strict=True)), saved
+    return x, _stacked(final), saved
 
 
 def backward(
@@ -54,13 +55,16 @@ def backward(
 
     dy [T,B,H] is the loss gradient at every output, dstate (default zeros) at the final state.
     """
-    dstate = check_gradients(network, *saved.inputs[0].shape[:2], dy, dstate)
-    return _sweep(network, saved, dy, dstate)[:3]
+    T, B, _ = saved.inputs[0].shape
+    dstate = check_gradients(network, T, B, dy, dstate)
+    dx, dstate, gradients, _ = _sweep(network, saved, dy, dstate)
+    return dx, dstate, gradients
 
 
 def bptt_linear(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> Bptt:
     """One backward pass that adds dy[t] of dy [T,B,H] at every step: T cell gradients a layer."""
-    return _sweep(network, _run(network, x, state, dy), dy, None)
+    saved = _run(network, x, state, dy)
+    return _sweep(network, saved, dy, None)
 
 
 def bptt_quadratic(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> Bptt:
@@ -77,7 +81,7 @@ def bptt_window(network: Network, x: np.ndarray, state: State | None, dy: np.nda
             start = max(0, t + 1 - window)
             term = np.zeros_like(dy[start : t + 1])
             term[-1] = dy[t]
-            yield start, term
+            yield start, term  # the loss at step t alone
 
     return _sum_of_sweeps(network, x, state, dy, terms())
 
@@ -85,8 +89,9 @@ def bptt_window(network: Network, x: np.ndarray, state: State | None, dy: np.nda
 def bptt_chunked(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray, chunk: int) -> Bptt:
     """Chunked truncation: x [T,B,I] is cut every `chunk` steps, and no gradient crosses a cut (detach)."""
     _check_length("chunk", chunk)
-    parts = ((start, dy[start : start + chunk]) for start in range(0, len(x), chunk))
-    return _sum_of_sweeps(network, x, state, dy, parts)
+    starts = range(0, len(x), chunk)
+    terms = ((start, dy[start : start + chunk]) for start in starts)
+    return _sum_of_sweeps(network, x, state, dy, terms)
 
 
 def numerical_gradient(
@@ -101,7 +106,8 @@ def numerical_gradient(
         down = array.copy()
         up[index] += eps
         down[index] -= eps
-        slope[index] = (loss(up) - loss(down)) / (2 * eps)
+        rise = loss(up) - loss(down)
+        slope[index] = rise / (2 * eps)
     return slope
 
 
@@ -119,18 +125,29 @@ def _layer_forward(network: Network, index: int, x: np.ndarray, state: State):
 
 def _sweep(network: Network, saved: SavedLayers, dy: np.ndarray, dstate: State | None) -> Bptt:
     """One reverse sweep through all layers, top layer first."""
-    dstate = network.zero_state(dy.shape[1]) if dstate is None else dstate
+    T, B, _ = dy.shape
+    if dstate is None:
+        dstate = network.zero_state(B)
     gradients = {}
     initial = []
-    count = 0
     for index in reversed(range(network.layers)):
-        last = tuple(part[index] for part in dstate)
+        last = _layer_of(dstate, index)
         dy, first, layer_gradients = _layer_backward(network, index, saved, dy, last)
-        gradients |= {f"{name}_l{index}": g for name, g in layer_gradients.items()}
+        for name, gradient in layer_gradients.items():
+            gradients[f"{name}_l{index}"] = gradient
         initial.insert(0, first)
-        count += len(dy)
     ordered = {name: gradients[name] for name in network.parameters}
-    return Bptt(dy, tuple(np.stack(parts) for parts in zip(*initial, strict=True)), ordered, count)
+    cell_backwards = network.layers * T
+    return Bptt(dy, _stacked(initial), ordered, cell_backwards)
+
+
+def _layer_of(state: State, index: int) -> State:
+    return tuple(part[index] for part in state)
+
+
+def _stacked(states: list[State]) -> State:
+    """A state [L,B,H] from the states of the layers [B,H]."""
+    return tuple(np.stack(parts) for parts in zip(*states, strict=True))
 
 
 def _layer_backward(network: Network, index: int, saved: SavedLayers, dy: np.ndarray, dstate: State):
@@ -147,17 +164,21 @@ def _layer_backward(network: Network, index: int, saved: SavedLayers, dy: np.nda
             network.cell, dstate_t, step, weight_hh, network.reset, *vectors
         )
         dx[t] = dgates_x @ weight_ih
-        of_weights = dgates_x.T @ x[t], _recurrent_gradient(network, step, dgates_h)
-        of_others = (part.sum(0) for part in (dgates_x, dgates_h, *dvectors))
-        gradients = [total + part for total, part in zip(gradients, (*of_weights, *of_others), strict=True)]
+        dweight_ih = dgates_x.T @ x[t]
+        dweight_hh = _recurrent_gradient(network, step, dgates_h)
+        sums = [part.sum(0) for part in (dgates_x, dgates_h, *dvectors)]  # over the sequences
+        of_step = (dweight_ih, dweight_hh, *sums)
+        gradients = [total + part for total, part in zip(gradients, of_step, strict=True)]
     return dx, dstate, dict(zip(layer._fields, gradients, strict=True))
 
 
 def _recurrent_gradient(network: Network, step: cells.SavedStep, dgates_h: np.ndarray) -> np.ndarray:
     """dW_hh [G·H,H] of one step: each gate's part against what its weights multiplied."""
     factors = cells.recurrent_inputs(network.cell, step, network.reset)
-    parts = np.split(dgates_h, max(len(factors), 1), axis=1)
-    pairs = zip(parts, factors or step.state, strict=True)
+    if not factors:  # no gate reads h: dgates_h has no columns, and dW_hh no rows
+        return dgates_h.T @ step.state[0]
+    parts = np.split(dgates_h, len(factors), axis=1)
+    pairs = zip(parts, factors, strict=True)
     return np.concatenate([part.T @ factor for part, factor in pairs])
 
 
@@ -166,27 +187,30 @@ def _sum_of_sweeps(
 ) -> Bptt:
     """The sum of sweeps over parts of the sequence, each of (its first step, its dy); dstate of the first."""
     saved = _run(network, x, state, dy)
+    _, B, _ = x.shape
     dx = np.zeros_like(x)
-    dstate = network.zero_state(x.shape[1])
+    dstate = network.zero_state(B)
     gradients = {name: np.zeros_like(parameter) for name, parameter in network.parameters.items()}
-    count = 0
+    cell_backwards = 0
     for start, term in terms:
-        steps = slice(start, start + len(term))
-        own = SavedLayers([part[steps] for part in saved.inputs], [part[steps] for part in saved.steps])
-        sweep = _sweep(network, own, term, None)
-        dx[steps] += sweep.dx
+        part = slice(start, start + len(term))
+        inputs = [layer_inputs[part] for layer_inputs in saved.inputs]
+        steps = [layer_steps[part] for layer_steps in saved.steps]
+        sweep = _sweep(network, SavedLayers(inputs, steps), term, None)
+        dx[part] += sweep.dx
         if start == 0:
             dstate = tuple(map(np.add, dstate, sweep.dstate))
         for name, gradient in sweep.gradients.items():
             gradients[name] += gradient
-        count += sweep.cell_backwards
-    return Bptt(dx, dstate, gradients, count)
+        cell_backwards += sweep.cell_backwards
+    return Bptt(dx, dstate, gradients, cell_backwards)
 
 
 def _run(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> SavedLayers:
     """What a forward pass saves.  Raises ValueError if x, the state or dy does not fit the network."""
     _, _, saved = forward(network, x, state)
-    check_gradients(network, *x.shape[:2], dy)
+    T, B, _ = x.shape
+    check_gradients(network, T, B, dy)
     return saved
 
 
