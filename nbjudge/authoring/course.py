@@ -87,9 +87,11 @@ def cell_ids(cells: Cells) -> list[str]:
     ids = []
     seen = Counter()
     for cell in cells:
-        name = defines(cell) or hashlib.sha256(f"{cell.kind}\n{cell.text}".encode()).hexdigest()[:12]
+        digest = hashlib.sha256(f"{cell.kind}\n{cell.text}".encode())
+        name = defines(cell) or digest.hexdigest()[:12]
         seen[name] += 1
-        ids.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
+        count = seen[name]
+        ids.append(name if count == 1 else f"{name}-{count}")
     return ids
 
 
@@ -99,10 +101,16 @@ def filled(cell: SourceCell, stem: str, link: str, exercises: dict) -> SourceCel
         return cell
 
     def properties(placeholder):
-        e = _known(cell, placeholder[1], stem, exercises)
-        effort = " · ".join((quantity(e.minutes, "minute"), quantity(e.points, "point")))
-        length = quantity(e.lines, "line")
-        return f"**{e.name}** · difficulty {e.difficulty} of 5 · {effort} · about {length} · {link}"
+        exercise = _known(cell, placeholder[1], stem, exercises)
+        parts = [
+            f"**{exercise.name}**",
+            f"difficulty {exercise.difficulty} of 5",
+            quantity(exercise.minutes, "minute"),
+            quantity(exercise.points, "point"),
+            f"about {quantity(exercise.lines, 'line')}",
+            link,
+        ]
+        return " · ".join(parts)
 
     return replace(cell, text=PLACEHOLDER.sub(properties, cell.text))
 
@@ -129,7 +137,11 @@ def solution_and_exercise(cells: Cells, stem: str, exercises: dict) -> tuple[str
     """The solved notebook and the one to solve; both have the same cells under the same ids."""
 
     def size(cell):
-        return lambda name: f"about {quantity(_known(cell, name, stem, exercises).lines, 'line')}"
+        def about(name):
+            exercise = _known(cell, name, stem, exercises)
+            return f"about {quantity(exercise.lines, 'line')}"
+
+        return about
 
     solved = [filled(cell, stem, f"[lesson](../notebooks/{stem}.ipynb)", exercises) for cell in cells]
     to_solve = [cut(cell, size(cell)) if cell.kind == "code" else cell for cell in solved]
@@ -150,11 +162,15 @@ def _outline(root: Path, stem: str) -> Cells:
     cells = _cells(root / f"solutions/source/{stem}.py", root)
     place = {cell.title: cell for cell in cells if cell.kind == INCLUDE}
     following = cells[-1] if cells and cells[-1].kind == "code" else None  # it shows the learner's progress
-    for cell in reversed(_cells(root / f"notebooks/source/{stem}.py", root) if cells else []):
+    lesson_cells = _cells(root / f"notebooks/source/{stem}.py", root) if cells else []
+    for cell in reversed(lesson_cells):
         for name in reversed(PLACEHOLDER.findall(cell.text)):
-            if name not in place and (root / f"solutions/source/{stem}/{name}.py").exists():
-                place[name] = SourceCell(INCLUDE, "", cell.where, cell.line, name, cell.opening)
-                cells.insert(cells.index(following) if following else len(cells), place[name])
+            text = root / f"solutions/source/{stem}/{name}.py"
+            if name not in place and text.exists():
+                included = SourceCell(INCLUDE, "", cell.where, cell.line, name, cell.opening)
+                index = cells.index(following) if following else len(cells)
+                cells.insert(index, included)
+                place[name] = included
             following = place.get(name, following)
     return cells
 
@@ -163,7 +179,9 @@ def exercise_notebook(root: Path, stem: str, numbers: Mapping[str, Mapping]) -> 
     """The notebook to solve of a lesson, with the numbers of variants: {exercise: numbers}."""
     texts = exercises_of(root, stem)
     exercises = {name: with_numbers(text, numbers.get(name, {})) for name, text in texts.items()}
-    return solution_and_exercise(solved_cells(root, stem, exercises), stem, exercises)[1]
+    cells = solved_cells(root, stem, exercises)
+    _, to_solve = solution_and_exercise(cells, stem, exercises)
+    return to_solve
 
 
 def solved_cells(root: Path, stem: str, exercises: Mapping[str, ExerciseText] | None = None) -> Cells:
@@ -197,12 +215,15 @@ def derived(root: Path = ROOT) -> tuple[Files, list[SourceError]]:
     """{path: its bytes} of every derived file, and the errors of sources that cannot be built."""
     texts = _drawing_files(root)
     errors = []
-    for source in sorted([*root.glob("notebooks/source/*.py"), *root.glob("solutions/source/*.py")]):
+    sources = [*root.glob("notebooks/source/*.py"), *root.glob("solutions/source/*.py")]
+    for source in sorted(sources):
         try:
             texts |= _notebook_files(source, root)
         except SourceError as error:
             errors.append(error)
-    return (texts if errors else texts | _tables(root, texts)), errors
+    if not errors:
+        texts |= _tables(root, texts)
+    return texts, errors
 
 
 def _tables(root: Path, texts: Mapping[Path, bytes]) -> Files:
@@ -217,8 +238,9 @@ def _tables(root: Path, texts: Mapping[Path, bytes]) -> Files:
 def _drawing_files(root: Path) -> Files:
     """The files of the drawings' folder; none without such a folder."""
     script = root / "drawings/__init__.py"
+    folder = root / current().drawings_folder
     files = _loaded(script, "drawings").files() if script.exists() else {}
-    return {root / current().drawings_folder / name: content for name, content in files.items()}
+    return {folder / name: content for name, content in files.items()}
 
 
 def _loaded(script: Path, package: str) -> ModuleType:
@@ -238,7 +260,8 @@ def _notebook_files(source: Path, root: Path) -> Files:
         raise SourceError(f"{where}:1: a source is named like 02_bptt.py")
     exercises = exercises_of(root, stem)
     if source.parts[-3] == "notebooks":
-        return {root / f"notebooks/{stem}.ipynb": lesson(_cells(source, root), stem, exercises).encode()}
+        text = lesson(_cells(source, root), stem, exercises)
+        return {root / f"notebooks/{stem}.ipynb": text.encode()}
     cells = solved_cells(root, stem)
     solved, to_solve = solution_and_exercise(cells, stem, exercises)
     packed = pack([packed_answer(cells, exercise) for exercise in exercises.values()])
@@ -258,9 +281,9 @@ def differences(files: Files, root: Path = ROOT) -> dict[Path, str]:
     answers = current().answers_folder
     drawings = current().drawings_folder
     for pattern in (*NOTEBOOKS, f"{answers}/*.answers", f"{drawings}/*.svg", f"{drawings}/*.json"):
-        states |= {
-            path: "stray" for path in root.glob(pattern) if path not in files and not _has_source(path, root)
-        }
+        for path in root.glob(pattern):
+            if path not in files and not _has_source(path, root):
+                states[path] = "stray"
     return dict(sorted(states.items()))
 
 
@@ -277,7 +300,8 @@ def _same_content(path: Path, data: bytes) -> bool:
 def _has_source(path: Path, root: Path) -> bool:
     """Whether a source of that name exists, be it one that cannot be built."""
     folder = "notebooks" if path.parent.name == "notebooks" else "solutions"
-    return any((root / folder / "source").glob(f"*{path.stem}.py"))
+    sources = (root / folder / "source").glob(f"*{path.stem}.py")
+    return any(sources)
 
 
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
@@ -303,7 +327,8 @@ def packed_answer(cells: Cells, exercise: ExerciseText) -> ModelAnswer:
     """The answer to an exercise, from the cells of its lesson's solved notebook and its text."""
     own = [cell for cell in exercise.cells if defines(cell) == exercise.name]
     if len(own) != 1:
-        raise SourceError(f"{exercise.cells[0].where}:1: one cell defines {exercise.name}, not {len(own)}")
+        where = exercise.cells[0].where
+        raise SourceError(f"{where}:1: one cell defines {exercise.name}, not {len(own)}")
     code = [cell for cell in cells if cell.kind == "code"]
     texts = [_without_markers(cell) for cell in code]
     place = code.index(own[0])
@@ -329,14 +354,19 @@ def _with_variant(cells: Cells, exercise: ExerciseText, variant: Variant) -> tup
 
 def _dependencies(texts: list[str], place: int, programs: list[str]) -> str:
     """Imports, definitions and assignments of other cells whose names the programs use, directly or not."""
-    bodies = [ast.parse(text).body for number, text in enumerate(texts) if number != place]
+    others = [text for number, text in enumerate(texts) if number != place]
+    bodies = [ast.parse(text).body for text in others]
     statements = [statement for body in bodies for statement in body if isinstance(statement, GIVEN)]
     names = set().union(*map(_global_names, programs))
-    chosen = set()
-    while new := {n for n, s in enumerate(statements) if _bound_names(s) & names} - chosen:
-        chosen |= new
-        names.update(*(_global_names(ast.unparse(statements[number])) for number in new))
-    return "".join(f"{ast.unparse(statements[number])}\n" for number in sorted(chosen))
+    chosen = {}  # {number: its text} of the statements
+    while True:
+        binding = {number for number, statement in enumerate(statements) if _bound_names(statement) & names}
+        new = binding - chosen.keys()
+        if not new:
+            return "".join(f"{chosen[number]}\n" for number in sorted(chosen))
+        for number in new:
+            chosen[number] = ast.unparse(statements[number])
+            names |= _global_names(chosen[number])
 
 
 def _global_names(program: str) -> set[str]:
@@ -345,13 +375,14 @@ def _global_names(program: str) -> set[str]:
     tables = [module]
     for table in tables:
         tables += table.get_children()
-    symbols = ((table, symbol) for table in tables for symbol in table.get_symbols())
-    read = {
-        symbol.get_name()
-        for table, symbol in symbols
-        if symbol.is_referenced() and (table is module or symbol.is_global())
-    }
-    return read - {symbol.get_name() for symbol in module.get_symbols() if symbol.is_assigned()}
+    read = set()
+    for table in tables:
+        for symbol in table.get_symbols():
+            is_global = table is module or symbol.is_global()
+            if is_global and symbol.is_referenced():
+                read.add(symbol.get_name())
+    bound = {symbol.get_name() for symbol in module.get_symbols() if symbol.is_assigned()}
+    return read - bound
 
 
 def _bound_names(statement: ast.stmt) -> set[str]:

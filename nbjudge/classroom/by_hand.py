@@ -63,11 +63,14 @@ def read(folder: Path, entries: Sequence[Submission]) -> ByHand:
     known = {plain_identifier(entry.student): entry.student for entry in entries if entry.student}
     faults = []
     prose = {}  # by lesson: the points of its cells
-    for (lesson, name), points in _checked(_rows(folder, "prose.csv", faults), _prose_cell, faults).items():
+    rows = _rows(folder, "prose.csv", faults)
+    for (lesson, name), points in _checked(rows, _prose_cell, faults).items():
         prose.setdefault(lesson, {})[name] = points
-    marks = _checked(_rows(folder, "by_hand.csv", faults), lambda row: _mark(row, known, prose), faults)
+    rows = _rows(folder, "by_hand.csv", faults)
+    marks = _checked(rows, lambda row: _mark(row, known, prose), faults)
     if faults:
-        head = f"{folder}: nothing was written, {quantity(len(faults), 'cell')} cannot be used:"
+        cells = quantity(len(faults), "cell")
+        head = f"{folder}: nothing was written, {cells} cannot be used:"
         raise Unusable("\n".join([head, *faults[:MOST_FAULTS]]))
     by_place = {}
     for (student, lesson, exercise), mark in marks.items():
@@ -86,11 +89,13 @@ def _rows(folder: Path, name: str, faults: list[str]) -> list[TableRow]:
     while header and not header[-1]:
         header.pop()  # of columns that a spreadsheet has added
     needed, others = COLUMNS[name]
-    is_known = {*header} <= {*needed, *others, *EXPORTED}
-    if not is_known or not {*needed} <= {*header} or len({*header}) < len(header):
-        raise Unusable(
-            f"{path}, line 1: the columns are {', '.join(header)}; expected {', '.join(needed + others)}."
-        )
+    titles = {*header}
+    is_complete = titles.issuperset(needed)
+    is_known = titles <= {*needed, *others, *EXPORTED}
+    if not is_known or not is_complete or len(titles) < len(header):
+        columns = ", ".join(header)
+        expected = ", ".join(needed + others)
+        raise Unusable(f"{path}, line 1: the columns are {columns}; expected {expected}.")
     rows = []
     for cells, above in zip(table.rows[1:], table.lines, strict=False):
         stated = dict(zip(header, map(str.strip, cells), strict=False))
@@ -111,9 +116,8 @@ def _checked(rows: Iterable[TableRow], check: Callable[[TableRow], tuple], fault
         try:
             key, value = check(row)
             if key in values:
-                raise row.fault(
-                    next(iter(row.cells)), f"line {lines[key]} says the same or otherwise: keep one"
-                )
+                column = next(iter(row.cells))
+                raise row.fault(column, f"line {lines[key]} says the same or otherwise: keep one")
             values[key] = value
             lines[key] = row.line
         except Fault as fault:
@@ -142,7 +146,8 @@ def _mark(
     written = prose.get(lesson, {})
     known = {**current().catalogue(lesson), **written}
     if exercise not in known:
-        remedy = f"{_meant(exercise, known)}{lesson} has {', '.join(known)}; prose.csv adds cells of prose"
+        names = ", ".join(known)
+        remedy = f"{_meant(exercise, known)}{lesson} has {names}; prose.csv adds cells of prose"
         raise row.fault("exercise", remedy)
     possible = known[exercise]
     points = _number(row, "points", possible) if row.cells.get("points") else None
@@ -154,10 +159,10 @@ def _mark(
 
 
 def _student(row: TableRow, column: str, known: Mapping[str, str]) -> str:
-    name = bare_cell(row.cells.get(column, ""))
-    if plain_identifier(name) in known:
-        return known[plain_identifier(name)]
-    meant = _meant(plain_identifier(name), known)
+    identifier = plain_identifier(bare_cell(row.cells.get(column, "")))
+    if identifier in known:
+        return known[identifier]
+    meant = _meant(identifier, known)
     raise row.fault(column, f"{meant}nobody with this identifier handed in; class.html lists who did")
 
 
@@ -193,21 +198,21 @@ def applied(
     other marks nobody knows.
     """
     names = {entry.student: printable(entry.name or "") for entry in entries if entry.student}
-    bare = {
-        place: _bare(*place, names)
-        for place in hand.marks.keys() - waiting
-        if place not in papers or papers[place].problem
-        if any(mark.points is not None for mark in hand.marks[place].values())
-    }
-    return [_marked(hand, paper) for _, paper in sorted((papers | bare).items())]
+    bare = {}
+    for place in hand.marks.keys() - waiting:
+        has_points = any(mark.points is not None for mark in hand.marks[place].values())
+        is_graded = place in papers and not papers[place].problem
+        if has_points and not is_graded:
+            bare[place] = _bare(*place, names)
+    in_turn = sorted((papers | bare).items())
+    return [_marked(hand, paper) for _, paper in in_turn]
 
 
 def _bare(student: str, lesson: str, names: Mapping[str, str]) -> Paper:
     """A paper of which the check saw nothing."""
-    verdicts = (
-        Verdict(exercise, Status.not_attempted, 0, n) for exercise, n in current().catalogue(lesson).items()
-    )
-    return Paper(student, names.get(student, ""), lesson, tuple(verdicts), note="marked by hand alone")
+    points = current().catalogue(lesson).items()
+    verdicts = tuple(Verdict(exercise, Status.not_attempted, 0, most) for exercise, most in points)
+    return Paper(student, names.get(student, ""), lesson, verdicts, note="marked by hand alone")
 
 
 def _marked(hand: ByHand, paper: Paper) -> Paper:

@@ -25,14 +25,16 @@ NEEDS_LESSON = ("nbgrader", "gradescope")
 
 def _variants(chosen: Namespace) -> int:
     students = variants.students_in(chosen.students)
-    out = chosen.out or chosen.folder / "handout" / chosen.lesson
-    with made(chosen.folder), locked(chosen.folder):  # two lessons at once would forget one of them
-        variants.hand_out(chosen.folder, chosen.lesson, students, out, chosen.overwrite)
-    key = f"{chosen.lesson} from {chosen.folder / 'class.json'}"
+    folder = chosen.folder
+    lesson = chosen.lesson
+    out = chosen.out or folder / "handout" / lesson
+    with made(folder), locked(folder):  # two lessons at once would forget one of them
+        variants.hand_out(folder, lesson, students, out, chosen.overwrite)
+    notebooks = quantity(len(students), "notebook")
     say(
-        f"{out}: {quantity(len(students), 'notebook')}, and students.csv with all numbers. From now on",
-        f"{current().command} class grade takes the numbers of {key}.",
-        variants.describe_counts(chosen.lesson),
+        f"{out}: {notebooks}, and students.csv with all numbers. From now on",
+        f"{current().command} class grade takes the numbers of {lesson} from {folder / 'class.json'}.",
+        variants.describe_counts(lesson),
     )
     return DONE
 
@@ -46,10 +48,12 @@ def _report(chosen: Namespace) -> int:
     files = report.report_pages(read, withheld, out, chosen.names, papers.sandboxes(read))
     exported.write_files(chosen.folder, files, chosen.overwrite)
     pages = out / "students"
+    count = quantity(len(files) - 1, "page")
     say(*papers.open_matters(chosen.folder))
-    say(f"{out / 'class.html'}: the class. {pages}: {quantity(len(files) - 1, 'page')} to give back.")
+    say(f"{out / 'class.html'}: the class. {pages}: {count} to give back.")
     if old := report.old_pages(out, read):
-        say(f"{pages} also holds {quantity(old, 'page')} that this report did not write.")
+        old_pages = quantity(old, "page")
+        say(f"{pages} also holds {old_pages} that this report did not write.")
     return DONE
 
 
@@ -67,12 +71,14 @@ def _similar(chosen: Namespace) -> int:
     exported.write_files(chosen.folder, files, chosen.overwrite)
     say(f"{out}: where to look; no verdicts.")
     for finding in findings:
-        alike, wrong = (quantity(len(kind), "group") for kind in (finding.files, finding.wrong))
+        alike = quantity(len(finding.files), "group")
+        wrong = quantity(len(finding.wrong), "group")
         pairs = quantity(len(finding.cells), "pair")
         same = f"{alike} with the same file or text, {wrong} with the same wrong answer"
         say(f"{finding.lesson}: {same}, {pairs} with the same cells.")
     if chosen.programs:
-        say(f"{chosen.programs}: {quantity(len(files) - 1, 'file')}, in a folder for each exercise.")
+        count = quantity(len(files) - 1, "file")
+        say(f"{chosen.programs}: {count}, in a folder for each exercise.")
     if unread := [student for finding in findings for student in finding.unread]:
         say(f"Not compared, because their notebooks cannot be read: {', '.join(unread)}.")
     return DONE
@@ -85,11 +91,10 @@ def _export(chosen: Namespace) -> int:
         raise Unusable("--out is the template: name another file, so that your download stays as it was.")
     for option, words in WORDS["export"]["options"].items():
         targets = words.get("targets", [chosen.to])
-        value = getattr(chosen, option.lstrip("-").replace("-", "_"))
-        if value is not None and chosen.to not in targets:
-            raise Unusable(
-                f"{option} belongs to --to {' and '.join(targets)}, not to {chosen.to}: leave it out."
-            )
+        name = option.lstrip("-").replace("-", "_")
+        if getattr(chosen, name) is not None and chosen.to not in targets:
+            platforms = " and ".join(targets)
+            raise Unusable(f"{option} belongs to --to {platforms}, not to {chosen.to}: leave it out.")
     if chosen.gradebook and chosen.out:
         raise Unusable("--gradebook receives marks and --out a new assignment: name one of them.")
     if chosen.assignment and not chosen.gradebook:
@@ -102,14 +107,16 @@ def _export(chosen: Namespace) -> int:
     if autograder:
         say(_autograder(chosen))
     else:
-        say(*(_gradebook if chosen.gradebook else _table)(chosen), *_without_mark(chosen))
+        sentences = _gradebook(chosen) if chosen.gradebook else _table(chosen)
+        say(*sentences, *_without_mark(chosen))
     return DONE
 
 
 def _autograder(chosen: Namespace) -> str:
     """Write an assignment or autograder of one lesson."""
     if chosen.lesson is None:
-        raise Unusable(f"--to {chosen.to} needs --lesson, one of {', '.join(current().lessons.values())}.")
+        stems = ", ".join(current().lessons.values())
+        raise Unusable(f"--to {chosen.to} needs --lesson, one of {stems}.")
     if chosen.to == "gradescope":
         content = export_gradescope.autograder(chosen.lesson)
         exported.write_files(None, {chosen.out: content}, chosen.overwrite)
@@ -137,8 +144,12 @@ def _gradebook(chosen: Namespace) -> list[str]:
         "Without a cell in the gradebook": pushed.prose,
         "Written by others and kept": pushed.others,
     }
-    marks = f"{chosen.gradebook}: marks of {quantity(pushed.students, 'student')}."
-    return [marks, *(f"{why}: {', '.join(named)}." for why, named in remarks.items() if named)]
+    students = quantity(pushed.students, "student")
+    sentences = [f"{chosen.gradebook}: marks of {students}."]
+    for why, named in remarks.items():
+        if named:
+            sentences.append(f"{why}: {', '.join(named)}.")
+    return sentences
 
 
 def _without_mark(chosen: Namespace) -> list[str]:
@@ -148,7 +159,8 @@ def _without_mark(chosen: Namespace) -> list[str]:
     others = [student for student, why in reasons.items() if not why]
     lines = []
     if named:
-        lines += [f"Handed in and without a mark: {quantity(len(named), 'student')}.", *named]
+        students = quantity(len(named), "student")
+        lines += [f"Handed in and without a mark: {students}.", *named]
     if others:
         lines.append(f"Handed in for other lessons alone: {', '.join(others)}.")
     return [*lines, *papers.open_matters(chosen.folder, chosen.lesson)]
@@ -174,12 +186,12 @@ def _table(chosen: Namespace) -> list[str]:
     else:
         filling = export_lms.fill_canvas(template, read, chosen.column, chosen.out_of, others)
     exported.write_files(chosen.folder, {chosen.out: filling.table}, chosen.overwrite)
-    lines = [f"{chosen.out}: marks of {quantity(filling.filled, 'student')}.", *filling.remarks]
+    students = quantity(filling.filled, "student")
+    lines = [f"{chosen.out}: marks of {students}.", *filling.remarks]
     if filling.missing:
         rows = quantity(len(filling.missing), "row")
-        lines.append(
-            f"Nothing was handed in by {rows} of {chosen.template.name}: {', '.join(filling.missing)}."
-        )
+        missing = ", ".join(filling.missing)
+        lines.append(f"Nothing was handed in by {rows} of {chosen.template.name}: {missing}.")
     return lines
 
 

@@ -61,11 +61,14 @@ def hand_out(
         path = out / submissions.slug(student) / f"{stem}.ipynb"
         handouts.append(Handout(student, path, numbers_for(folder, lesson, student)))
     table = _with_handouts(out, handouts)
-    books = {h.path: exercise_notebook(ROOT, stem, h.numbers).encode() for h in handouts}
+    books = {}
+    for handout in handouts:
+        books[handout.path] = exercise_notebook(ROOT, stem, handout.numbers).encode()
     exported.write_files(folder, books, overwrite)
     write_whole(table.path, table.to_bytes())
-    listed = sorted({*keys.varied(folder), lesson}, key=list(current().lessons).index)
-    keys.save_settings(folder, keys.settings(folder) | {"variants": listed})
+    in_turn = [*current().lessons]
+    varied = sorted({*keys.varied(folder), lesson}, key=in_turn.index)
+    keys.save_settings(folder, keys.settings(folder) | {"variants": varied})
     return handouts
 
 
@@ -80,8 +83,12 @@ def _check_lesson(folder: Path, lesson: str) -> None:
 
 def lessons_variants(lesson: str) -> dict[str, list[dict]]:
     """{exercise: the numbers of its variants, the course's own first} for exercises that have some."""
-    listed = {name: [v.numbers for v in variants.variants_of(name)] for name in current().catalogue(lesson)}
-    return {name: numbers for name, numbers in listed.items() if len(numbers) > 1}
+    varied = {}
+    for name in current().catalogue(lesson):
+        numbers = [variant.numbers for variant in variants.variants_of(name)]
+        if len(numbers) > 1:
+            varied[name] = numbers
+    return varied
 
 
 def describe_counts(lesson: str) -> str:
@@ -89,7 +96,9 @@ def describe_counts(lesson: str) -> str:
     varying = lessons_variants(lesson)
     counts = ", ".join(f"one of {len(numbers)} in {name}" for name, numbers in varying.items())
     same = [name for name in current().catalogue(lesson) if name not in varying]
-    return f"{lesson}: {counts}" + (f"; the same for all in {', '.join(same)}." if same else ".")
+    if not same:
+        return f"{lesson}: {counts}."
+    return f"{lesson}: {counts}; the same for all in {', '.join(same)}."
 
 
 def _with_handouts(out: Path, handouts: Sequence[Handout]) -> Table:
@@ -109,7 +118,8 @@ def _with_handouts(out: Path, handouts: Sequence[Handout]) -> Table:
     for handout in handouts:
         place = handout.path.relative_to(out).as_posix()
         if place not in known:
-            rows.append(known.setdefault(place, []))
+            known[place] = []
+            rows.append(known[place])
         row = known[place]
         row += [""] * (len(header) - len(row))
         row[student] = plain_cell(handout.student)
@@ -120,8 +130,11 @@ def _with_handouts(out: Path, handouts: Sequence[Handout]) -> Table:
 
 def describe(numbers: Mapping[str, Mapping]) -> str:
     """All numbers of a student: "measure_gemm: warm=3"."""
-    own = "as in the course"
-    return "; ".join(f"{name}: {variants.describe_numbers(n) if n else own}" for name, n in numbers.items())
+    parts = []
+    for name, known in numbers.items():
+        described = variants.describe_numbers(known) if known else "as in the course"
+        parts.append(f"{name}: {described}")
+    return "; ".join(parts)
 
 
 def students_in(path: Path) -> list[str]:
@@ -132,18 +145,19 @@ def students_in(path: Path) -> list[str]:
     `collect` finds in a download.
     Raises Unusable else.
     """
-    rows = [row for row in read_table(path).rows if any(cell.strip() for cell in row)] or [[]]
-    titles = [" ".join(cell.replace("_", " ").split()).casefold() for cell in rows[0]]
-    participants = [_participant(row[0]) for row in rows[1:]]
+    filled = [row for row in read_table(path).rows if any(cell.strip() for cell in row)]
+    header, *rows = filled or [[]]
+    titles = [" ".join(cell.replace("_", " ").split()).casefold() for cell in header]
+    participants = [_participant(row[0]) for row in rows]
     known = [title for title in IDENTIFIERS if title in titles]
-    if "Student" in rows[0][:1] and titles[1:2] == ["id"]:  # of Canvas, which begins with names
-        identifiers = _column(rows[1:], 1)
+    if header[:1] == ["Student"] and titles[1:2] == ["id"]:  # of Canvas, which begins with names
+        identifiers = _column(rows, 1)
     elif known:
-        identifiers = _column(rows[1:], titles.index(known[0]))
+        identifiers = _column(rows, titles.index(known[0]))
     elif len(titles) > 1 and participants and all(participants):
         identifiers = participants
     elif len(titles) == 1:
-        identifiers = _column(rows[titles[0] in TITLES :], 0)
+        identifiers = _column(rows if titles[0] in TITLES else filled, 0)
     else:
         identifiers = []
     if not any(identifiers):
@@ -160,5 +174,7 @@ def _column(rows: Sequence[Sequence[str]], place: int) -> list[str]:
 
 def _participant(cell: str) -> str:
     """The number in "Participant 123456", whatever the language; empty without one."""
-    digits = cell.strip()[len(cell.strip().rstrip("0123456789")) :]
-    return digits if len(digits) >= MOODLE_NUMBER and digits != cell.strip() else ""
+    text = cell.strip()
+    words = text.rstrip("0123456789")
+    digits = text.removeprefix(words)
+    return digits if words and len(digits) >= MOODLE_NUMBER else ""

@@ -33,8 +33,9 @@ class Binding(NamedTuple):
     @property
     def is_definition(self) -> bool:
         """Does it name a function or a class, by def, class, lambda or another name?"""
-        is_other_name = isinstance(self.source, ast.Lambda | ast.Name | ast.Attribute)
-        return self.kind == "definition" or (self.kind == "value" and is_other_name)
+        if self.kind == "value":
+            return isinstance(self.source, ast.Lambda | ast.Name | ast.Attribute)
+        return self.kind == "definition"
 
 
 class Call(NamedTuple):
@@ -93,8 +94,13 @@ class Scope:
     def beyond(self, own: Set[str]) -> Effect:
         """What it does to other names than its own ones, which stand for those whose objects they share."""
         shares = shares_of(self.sites)
-        outside = lambda names: frozenset(expanded(names, shares) - own)
-        calls = {Call(c.function, outside(c.through), outside(c.passed)) for c in self.calls}
+
+        def outside(names):
+            return frozenset(expanded(names, shares) - own)
+
+        calls = set()
+        for call in self.calls:
+            calls.add(Call(call.function, outside(call.through), outside(call.passed)))
         return Effect(self.reads - own, set(), {*outside(self.stores)}, calls)
 
     def _visit(self, waiting: list[ast.AST]) -> None:
@@ -155,9 +161,10 @@ class Scope:
             self._bind(node.optional_vars, node.context_expr, "part")
 
     def _visit_Match(self, node: ast.Match) -> None:
-        for below in ast.walk(node):
-            name = getattr(below, "rest" if isinstance(below, ast.MatchMapping) else "name", None)
-            if name and isinstance(below, ast.pattern):
+        patterns = [below for below in ast.walk(node) if isinstance(below, ast.pattern)]
+        for pattern in patterns:
+            field = "rest" if isinstance(pattern, ast.MatchMapping) else "name"
+            if name := getattr(pattern, field, None):
                 self.sites.append(Binding(name, "part", node.subject))
 
     def _visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
@@ -166,10 +173,13 @@ class Scope:
 
     def _visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
-            package = getattr(node, "module", None) or alias.name
-            name = alias.asname or alias.name.partition(".")[0]
-            name = ANYTHING if package == "__future__" else name  # it changes how all is compiled
-            self.sites.append(Binding(name, "import", package.partition(".")[0]))
+            module = getattr(node, "module", None) or alias.name
+            package, _, _ = module.partition(".")
+            first, _, _ = alias.name.partition(".")
+            name = alias.asname or first
+            if module == "__future__":
+                name = ANYTHING  # it changes how all is compiled
+            self.sites.append(Binding(name, "import", package))
 
     _visit_ImportFrom = _visit_Import
 
@@ -181,11 +191,9 @@ class Scope:
     def _visit_FunctionDef(self, node: ast.FunctionDef) -> list:
         self.sites.append(Binding(node.name, "definition"))
         self.functions.append((node.name, node))
-        annotations = [
-            node.returns,
-            *(part.annotation for part in ast.walk(node.args) if isinstance(part, ast.arg)),
-        ]
-        return [*self._decorate(node), *filter(None, [*_defaults(node), *annotations])]
+        parameters = [part for part in ast.walk(node.args) if isinstance(part, ast.arg)]
+        annotations = [node.returns, *(parameter.annotation for parameter in parameters)]
+        return [*self._decorate(node), *_defaults(node), *filter(None, annotations)]
 
     _visit_AsyncFunctionDef = _visit_FunctionDef
 
@@ -202,14 +210,18 @@ class Scope:
             self.functions += [(node.name, function), (f".{method}", function)]
         above = [*node.bases, *(keyword.value for keyword in node.keywords)]
         self.sites.append(Binding(node.name, "definition", ast.Tuple(above)))
-        self.calls |= {Call(None, roots(part), frozenset([node.name])) for part in above}
+        own_name = frozenset([node.name])
+        self.calls |= {Call(None, roots(part), own_name) for part in above}
         return [*self._decorate(node), *above]
 
     def _visit_ListComp(self, node: ast.ListComp) -> list:
         """A comprehension: its targets are names of its own."""
-        own = {part.id for g in node.generators for part in ast.walk(g.target) if isinstance(part, ast.Name)}
-        body = [getattr(node, name) for name in ("elt", "key", "value") if hasattr(node, name)]
-        below = Scope([*body, *(part for g in node.generators for part in (g.iter, *g.ifs))])
+        own = set()
+        parts = [getattr(node, name) for name in ("elt", "key", "value") if hasattr(node, name)]
+        for generator in node.generators:
+            own |= {part.id for part in ast.walk(generator.target) if isinstance(part, ast.Name)}
+            parts += [generator.iter, *generator.ifs]
+        below = Scope(parts)
         for generator in node.generators:
             below._bind(generator.target, generator.iter, "part")
         self._take(below, own)
@@ -220,21 +232,25 @@ class Scope:
     _visit_SetComp = _visit_DictComp = _visit_GeneratorExp = _visit_ListComp
 
     def _visit_Call(self, node: ast.Call) -> list:
+        function = node.func
         arguments = arguments_of(node)
         passed = [roots(part) for part in arguments]
-        alone = {part.id for part in arguments if isinstance(part, ast.Name)}
-        self.reads |= alone
-        below = [node.func, *(part for part in arguments if not isinstance(part, ast.Name))]
-        name = node.func.id if isinstance(node.func, ast.Name) else None
+        below = [function]
+        for part in arguments:
+            if isinstance(part, ast.Name):
+                self.reads.add(part.id)
+            else:
+                below.append(part)
+        name = function.id if isinstance(function, ast.Name) else None
         if name in STORING and passed:
             self.stores |= passed[0]
             return below
         if name == "print":
-            files = (keyword.value for keyword in node.keywords if keyword.arg == "file")
+            files = [keyword.value for keyword in node.keywords if keyword.arg == "file"]
             self.stores = self.stores.union(*map(roots, files))
-        through = roots(node.func.value) if isinstance(node.func, ast.Attribute) else frozenset()
+        through = roots(function.value) if isinstance(function, ast.Attribute) else frozenset()
         if name is None and not through:  # kernel[grid, block](x)
-            passed.append(roots(node.func))
+            passed.append(roots(function))
         self.calls.add(Call(name, through, frozenset().union(*passed)))
         return below
 
@@ -243,9 +259,12 @@ class Scope:
         self.mentions.add(name)
 
     def _decorate(self, node: ast.AST) -> list:
+        passed = frozenset([node.name])
         for decorator in node.decorator_list:
-            name = decorator.id if isinstance(decorator, ast.Name) else None
-            self.calls.add(Call(name, frozenset() if name else roots(decorator), frozenset([node.name])))
+            if isinstance(decorator, ast.Name):
+                self.calls.add(Call(decorator.id, frozenset(), passed))
+            else:
+                self.calls.add(Call(None, roots(decorator), passed))
         return node.decorator_list
 
     def _bind(self, target: ast.expr, value: ast.expr, kind: str = "value") -> None:
@@ -306,7 +325,8 @@ def roots(expression: ast.expr) -> frozenset[str]:
             waiting.append(node.value)
         elif isinstance(node, ast.Call) and not is_call_of(USE, node):
             waiting += arguments_of(node)
-            if not isinstance(node.func, ast.Name) or node.func.id in REFLECTION:
+            is_plain_call = isinstance(node.func, ast.Name) and node.func.id not in REFLECTION
+            if not is_plain_call:
                 waiting.append(node.func)
         elif isinstance(node, ast.Tuple | ast.List | ast.Set):
             waiting += [part for part in node.elts if not isinstance(part, ast.Constant)]
@@ -331,15 +351,21 @@ def is_call_of(name: str, node: object) -> bool:
 def is_constant(expression: ast.expr, constants: set[str]) -> bool:
     """Is the value a number, a text or a tuple of those, which nothing can change?"""
     nodes = list(islice(ast.walk(expression), 1000))
-    return len(nodes) < 1000 and all(
-        isinstance(node, CONSTANTS) and (not isinstance(node, ast.Name) or node.id in constants)
-        for node in nodes
-    )
+    if len(nodes) == 1000:
+        return False
+    for node in nodes:
+        is_other_name = isinstance(node, ast.Name) and node.id not in constants
+        if is_other_name or not isinstance(node, CONSTANTS):
+            return False
+    return True
 
 
 def identifiers(texts: Iterable[str]) -> set[str]:
     """What could be names in texts that `eval`, `exec` or `globals()` may read."""
-    return {word for text in texts for word in re.findall(r"[^\W\d]\w*", text)}
+    names = set()
+    for text in texts:
+        names.update(re.findall(r"[^\W\d]\w*", text))
+    return names
 
 
 def expanded(names: Iterable[str], shares: Mapping[str, Iterable[str]]) -> set[str]:
@@ -355,4 +381,5 @@ def expanded(names: Iterable[str], shares: Mapping[str, Iterable[str]]) -> set[s
 
 
 def _defaults(node: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
-    return [*filter(None, [*node.args.defaults, *node.args.kw_defaults])]
+    defaults = [*node.args.defaults, *node.args.kw_defaults]
+    return [*filter(None, defaults)]

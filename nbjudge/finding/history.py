@@ -18,9 +18,9 @@ KEPT = re.compile(rf"(?<!\w)(?:{'|'.join(RESULTS | SOURCES)}|_\d+)(?!\w)")
 
 def counts(cells: Iterable[CodeCell]) -> dict[int, int]:
     """{number of a cell: its count}."""
-    cells = [cell for cell in cells if cell.kind == "code" and cell.text.strip()]
-    saved = {cell.number: cell.count for cell in cells if cell.count is not None}
-    return saved or {cell.number: place for place, cell in enumerate(cells, 1)}
+    programs = [cell for cell in cells if cell.kind == "code" and cell.text.strip()]
+    saved = {cell.number: cell.count for cell in programs if cell.count is not None}
+    return saved or {cell.number: place for place, cell in enumerate(programs, 1)}
 
 
 def follow_result(scope: Scope, value: ast.expr, count: int | None) -> None:
