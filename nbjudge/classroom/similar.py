@@ -25,7 +25,6 @@ from nbjudge.course import current
 from nbjudge.files import ROOT
 from nbjudge.finding.notebook import Notebook
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.finding.statements import first_line, statements_of
 from nbjudge.printable import printable
 from nbjudge.variants import variants_of
 
@@ -253,13 +252,13 @@ def definitions(notebook: Notebook, exercise: str = "") -> dict[str, str]:
     definition, and so does whatever is assigned to `exercise`.
     """
     texts = {}
-    for cell in notebook.cells:
-        lines = cell.text.split("\n")
-        for statement in statements_of(cell):
-            text = "\n".join(lines[first_line(statement.tree) - 1 : statement.tree.end_lineno])
-            sites = [site for site in statement.scope.sites if site.name in statement.gives]
-            names = {site.name for site in sites if site.name == exercise or site.is_definition}
-            texts |= {name: text for name in names if name not in texts or not statement.is_stub}
+    cell_lines = {cell.number: cell.text.split("\n") for cell in notebook.cells}
+    for statement in notebook.written:
+        lines = cell_lines[statement.cell.number]
+        text = "\n".join(lines[statement.lines])
+        sites = [site for site in statement.scope.sites if site.name in statement.gives]
+        names = {site.name for site in sites if site.name == exercise or site.is_definition}
+        texts |= {name: text for name in names if name not in texts or not statement.is_stub}
     return texts
 
 

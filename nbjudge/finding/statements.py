@@ -21,6 +21,11 @@ class CellStatement(NamedTuple):
     scope: Scope
 
     @property
+    def lines(self) -> slice:
+        """Its lines among those of the cell, with its decorators."""
+        return slice(first_line(self.tree) - 1, self.tree.end_lineno)
+
+    @property
     def gives(self) -> set[str]:
         """The names that get a value in its own text."""
         return {site.name for site in self.scope.sites if site.kind != "deletion"}
