@@ -89,7 +89,8 @@ class _Builder:
     def forward(self, l: int, t: int) -> list[Operation]:
         graph, reverse, again = self._graphs(l)
         wires = self._known(l, t)
-        elsewhere = {*wires, *graph.inputs, *(node.outputs[0] for node in again)}
+        recomputed = {node.outputs[0] for node in again}
+        elsewhere = wires.keys() | graph.inputs.keys() | recomputed
         saved = [wire for wire in reverse.needed(graph) if wire not in elsewhere]
         wires |= self._all_steps(f"saved_l{l}", saved, t)
         B = self.sizes.B
@@ -137,7 +138,9 @@ class _Builder:
         return operations
 
     def _graphs(self, l: int) -> tuple[Graph, Mirror, tuple[Node, ...]]:
-        return graphs(self.cell, self.sizes.B, self._inputs(l), self.sizes.H)
+        """One step of a layer, its mirror, and the nodes that run again."""
+        sizes = self.sizes
+        return graphs(self.cell, sizes.B, self._inputs(l), sizes.H)
 
     def _operation(self, node: Node, wires: Wires, l: int, t: int, accumulates: bool = False) -> Operation:
         reads = tuple(wires[wire] for wire in node.inputs)
@@ -189,7 +192,8 @@ class _Builder:
             buffer = f"{prefix}{name}_l{l}"
             for k, gate in enumerate(self.gates):
                 rows = block(k, H)
-                wires[f"{letter}_{gate}"] = self._region(buffer, rows, (0, columns), all_rows, columns)
+                weights = self._region(buffer, rows, (0, columns), all_rows, columns)
+                wires[f"{letter}_{gate}"] = weights
         biases = [f"b_{gate}" for gate in self.gates]
         wires |= self._columns(f"{prefix}bias_l{l}", biases, (0, 1), 1)
         wires |= self._columns(f"{prefix}vectors_l{l}", self.vectors, (0, 1), 1)
@@ -232,14 +236,17 @@ class _Builder:
     def _steps(self, buffer: str, t: int, columns: int) -> Region:
         """Step t of a buffer that has one block of rows for each step."""
         B = self.sizes.B
-        return self._region(buffer, block(t, B), (0, columns), self.sizes.T * B, columns)
+        rows = block(t, B)
+        all_rows = self.sizes.T * B
+        return self._region(buffer, rows, (0, columns), all_rows, columns)
 
     def _state(self, name: str, l: int, t: int) -> Region:
         """A state before step t, in a buffer that has the one after the last step too."""
         B = self.sizes.B
         H = self.sizes.H
+        rows = block(t, B)
         all_rows = (self.sizes.T + 1) * B
-        return self._region(f"{name}_l{l}", block(t, B), (0, H), all_rows, H)
+        return self._region(f"{name}_l{l}", rows, (0, H), all_rows, H)
 
     def _all_steps(self, buffer: str, names: Sequence[str], t: int) -> Wires:
         """Wires of a step in a buffer that has them for all steps."""

@@ -41,7 +41,8 @@ def forward_results(network: Network, arrays: Arrays, T: int, B: int) -> tuple[n
     y = top[B:].reshape(T, B, -1)
     final = []
     for name in network.properties.states:
-        final.append(np.stack([arrays[f"{name}_l{l}"][T * B :] for l in layers]))
+        histories = [arrays[f"{name}_l{l}"] for l in layers]
+        final.append(np.stack([history[T * B :] for history in histories]))
     return y, tuple(final)
 
 
@@ -52,9 +53,9 @@ def backward_arrays(network: Network, dy: np.ndarray, dstate: State) -> Arrays:
     first_row = T % 2 * B  # of the block that the last step reads
     for name, part in zip(network.properties.states, dstate, strict=True):
         for l in range(network.layers):
-            both = np.full((2 * B, H), np.nan, dy.dtype)
-            both[first_row : first_row + B] = part[l]
-            arrays[f"d{name}_l{l}"] = both
+            both_blocks = np.full((2 * B, H), np.nan, dy.dtype)
+            both_blocks[first_row : first_row + B] = part[l]
+            arrays[f"d{name}_l{l}"] = both_blocks
     return arrays
 
 
@@ -71,7 +72,8 @@ def backward_results(
         weight_hh = arrays[f"dweight_hh_l{l}"]
         bias_ih = arrays[f"dbias_l{l}"][0]
         bias_hh = bias_ih.copy()
-        vectors = arrays.get(f"dvectors_l{l}", bias_ih[:0]).reshape(-1, H)
+        no_vectors = bias_ih[:0]
+        vectors = arrays.get(f"dvectors_l{l}", no_vectors).reshape(-1, H)
         if properties.inner_bias:
             bias_hh[properties.inner_bias_rows(H)], *vectors = vectors
         of_layer = (weight_ih, weight_hh, bias_ih, bias_hh, *vectors)
@@ -79,5 +81,6 @@ def backward_results(
     dx = arrays["dx_l0"].reshape(T, B, -1)
     dstate = []
     for name in properties.states:
-        dstate.append(np.stack([arrays[f"d{name}_l{l}"][:B] for l in layers]))
+        both_blocks = [arrays[f"d{name}_l{l}"] for l in layers]
+        dstate.append(np.stack([blocks[:B] for blocks in both_blocks]))
     return dx, tuple(dstate), gradients

@@ -22,9 +22,11 @@ def wavefront(plan: Plan) -> Plan:
     sorter.prepare()
     while sorter.is_active():
         for index in sorter.get_ready():
-            heapq.heappush(ready, (_diagonal(plan, plan.operations[index]), index))
-        order.append(heapq.heappop(ready)[1])
-        sorter.done(order[-1])
+            diagonal = _diagonal(plan, plan.operations[index])
+            heapq.heappush(ready, (diagonal, index))
+        _, index = heapq.heappop(ready)
+        order.append(index)
+        sorter.done(index)
     # sorted by its dependencies, so there is no hazard to check
     return plan.after("wavefront", [plan.operations[index] for index in order])
 
@@ -44,13 +46,13 @@ def assign_streams(plan: Plan, per_layer: int = 2, layers_apart: bool = True) ->
     """
     if per_layer not in (1, 2):
         raise ValueError(f"per_layer is {per_layer}: 1 stream a layer, or 2")
-    layers = per_layer * layers_apart
-    two = per_layer == 2
-    operations = [
-        operation._replace(stream=layers * operation.layer + (two and operation.is_off_the_recurrence))
-        for operation in plan.operations
-    ]
-    return plan.after(f"assign_streams({per_layer}{'' if layers_apart else ' in all'})", operations)
+    operations = []
+    for operation in plan.operations:
+        first_stream = per_layer * operation.layer if layers_apart else 0
+        is_second = per_layer == 2 and operation.is_off_the_recurrence
+        operations.append(operation._replace(stream=first_stream + is_second))
+    shared = "" if layers_apart else " in all"
+    return plan.after(f"assign_streams({per_layer}{shared})", operations)
 
 
 # that layers overlap is the gain of the third stage, not of the first two
@@ -90,6 +92,9 @@ def events(plan: Plan) -> list[tuple[int, int]]:
 
 
 def _diagonal(plan: Plan, operation: Operation) -> int:
+    first_step, _ = operation.steps
     if plan.direction == "forward":
-        return operation.steps[0] + operation.layer
-    return (plan.sizes.T - operation.steps[0]) + (plan.sizes.L - operation.layer)
+        return first_step + operation.layer
+    steps_left = plan.sizes.T - first_step
+    layers_left = plan.sizes.L - operation.layer
+    return steps_left + layers_left

@@ -186,15 +186,17 @@ def _may_move_up(plan: Plan, indexes: list[int], index: int, group: list[int]) -
     first = plan.operations[group[0]]
     if first.writes[0].shape != operation.writes[0].shape:
         return False
-    between = [k for k in indexes if group[0] < k < index and k not in group]
-    return not any(_conflict(plan.operations[k], operation) for k in between)
+    between = [k for k in indexes if group[0] < k < index]
+    others = [plan.operations[k] for k in between if k not in group]
+    return not any(_conflict(other, operation) for other in others)
 
 
 def _conflict(earlier: Operation, later: Operation) -> bool:
     """Does one operation write what the other touches?"""
     written_then_touched = product(earlier.writes, later.touches + later.writes)
     read_then_written = product(earlier.touches, later.writes)
-    return any(overlap(a, b) for a, b in chain(written_then_touched, read_then_written))
+    pairs = chain(written_then_touched, read_then_written)
+    return any(overlap(a, b) for a, b in pairs)
 
 
 def _transposed(region: Region) -> Region:
@@ -266,7 +268,8 @@ def adjacent(regions: Iterable[Region], axis: str) -> Region | None:
     if len(strips) > 1:
         return None
     spans = sorted(getattr(region, axis) for region in regions)
-    if any(end != next_start for (_, end), (next_start, _) in pairwise(spans)):
+    has_gap = [end != next_start for (_, end), (next_start, _) in pairwise(spans)]
+    if any(has_gap):
         return None
     start, _ = spans[0]
     _, end = spans[-1]

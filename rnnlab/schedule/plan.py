@@ -39,13 +39,13 @@ class Region(NamedTuple):
 
 def overlap(a: Region, b: Region) -> bool:
     """Do the regions share an element?"""
-    return (
-        a.buffer == b.buffer
-        and a.rows[0] < b.rows[1]
-        and b.rows[0] < a.rows[1]
-        and a.columns[0] < b.columns[1]
-        and b.columns[0] < a.columns[1]
-    )
+    if a.buffer != b.buffer:
+        return False
+    return _spans_overlap(a.rows, b.rows) and _spans_overlap(a.columns, b.columns)
+
+
+def _spans_overlap(a: Span, b: Span) -> bool:
+    return a[0] < b[1] and b[0] < a[1]
 
 
 class Elementary(NamedTuple):
@@ -110,7 +110,8 @@ class Operation(NamedTuple):
 
     def bytes(self, itemsize: int = 4) -> int:
         """What must cross the memory bus if nothing stays in a cache: every operand once."""
-        return itemsize * sum(region.size for region in self.touches + self.writes)
+        operands = self.touches + self.writes
+        return itemsize * sum(region.size for region in operands)
 
     def __str__(self) -> str:
         first = self.steps[0]
@@ -154,7 +155,8 @@ class Plan:
 
     def after(self, name: str, operations: list[Operation], **changes) -> "Plan":
         """The plan with these operations, after the pass of that name."""
-        return replace(self, operations=tuple(operations), history=(*self.history, name), **changes)
+        history = (*self.history, name)
+        return replace(self, operations=tuple(operations), history=history, **changes)
 
     def count(self, kind: str | None = None) -> int:
         """Launches, of one kind or of all."""

@@ -101,14 +101,16 @@ def predict(plan: Plan, device: Device, itemsize: int = 4) -> Timeline:
 def throughput(device: Device, blocks: int) -> float:
     """FLOP per microsecond of products with that many blocks in all."""
     pieces = device.multiprocessors
-    waves = max(1.0, blocks / pieces)
-    return device.peak * 1e6 * min(blocks, pieces) / pieces * BEST * waves / (waves + HALF)
+    busy_peak = device.peak * 1e6 * min(blocks, pieces) / pieces
+    waves = max(1.0, blocks / pieces)  # blocks on each multiprocessor
+    return busy_peak * BEST * waves / (waves + HALF)
 
 
 def _shape(operation: Operation) -> tuple:
     regions = operation.reads + operation.writes
-    sides = [(bottom - top, right - left) for _, (top, bottom), (left, right) in regions]
-    return operation.kind, operation.transposed, operation.accumulates, len(operation.body), *sides
+    shapes = [region.shape for region in regions]
+    functions = len(operation.body)
+    return operation.kind, operation.transposed, operation.accumulates, functions, *shapes
 
 
 class _RunningOperation:
@@ -175,7 +177,8 @@ class _Streams:
             if not queue or stream in running:
                 continue
             index = queue[0]
-            if any(self.end[earlier] is None for earlier in self.waits[index]):
+            ends = [self.end[earlier] for earlier in self.waits[index]]
+            if None in ends:
                 continue
             if self.issued[index] > now:
                 until = min(until, self.issued[index])
@@ -192,4 +195,7 @@ class _Streams:
         rate = throughput(self.device, total) / total if total else 0.0  # of a block
         for operation in active:
             blocks, flops, solo_us = operation.work
-            operation.speed = min(1.0, rate * blocks * solo_us / flops) if blocks else 1.0 / movers
+            if blocks:
+                operation.speed = min(1.0, rate * blocks * solo_us / flops)
+            else:
+                operation.speed = 1.0 / movers
