@@ -102,14 +102,16 @@ def wire_values(network: Network, x: np.ndarray, state: tuple[np.ndarray, ...]) 
     for name, part in zip(properties.states, state, strict=True):
         values[f"{name}0"] = part[0]
     values |= zip(properties.vector_wires, step_vectors(network, layer), strict=True)
-    for letter, gates, array in (
-        ("W", properties.gates, layer.weight_ih),
-        ("b", properties.gates, merged_bias(network, layer)),
-        ("U", properties.recurrent_gates, layer.weight_hh),
-    ):
-        blocks = array.reshape(len(gates), network.hidden_size, *array.shape[1:])
-        for gate, block in zip(gates, blocks, strict=True):
-            values[f"{letter}_{gate}"] = block
+    H = network.hidden_size
+    G = len(properties.gates)
+    W = layer.weight_ih.reshape(G, H, -1)
+    b = merged_bias(network, layer).reshape(G, H)
+    for k, gate in enumerate(properties.gates):
+        values[f"W_{gate}"] = W[k]
+        values[f"b_{gate}"] = b[k]
+    U = layer.weight_hh.reshape(-1, H, H)
+    for k, gate in enumerate(properties.recurrent_gates):
+        values[f"U_{gate}"] = U[k]
     return values
 
 
@@ -137,13 +139,16 @@ def network_gradients(network: Network, d: dict[str, np.ndarray]) -> dict[str, n
 
 def _sketch(cell: str, x_wires: dict, B: int, I: int, H: int, step: str) -> tuple[Sketch, tuple[str, ...]]:
     if cell not in EQUATIONS:
-        raise ValueError(f"no graph of the cell {cell!r} is drawn; there are {', '.join(EQUATIONS)}")
+        drawn = ", ".join(EQUATIONS)
+        raise ValueError(f"no graph of the cell {cell!r} is drawn; there are {drawn}")
     properties = cells.CELLS[cell]
     weights = {}
     for gate in properties.gates:
-        weights |= {f"W_{gate}": (H, I), f"b_{gate}": (H,)}
+        weights[f"W_{gate}"] = (H, I)
+        weights[f"b_{gate}"] = (H,)
         if gate in properties.recurrent_gates:
             weights[f"U_{gate}"] = (H, H)
     weights |= dict.fromkeys(properties.vector_wires, (H,))
     states = {f"{name}{step}": (B, H) for name in properties.states}
-    return Sketch(**x_wires, **states, **weights), properties.states
+    sketch = Sketch(**x_wires, **states, **weights)
+    return sketch, properties.states

@@ -57,7 +57,9 @@ class Graph:
 
     def count(self, *ops: str) -> int:
         """How many nodes are one of `ops`; how many nodes at all if none is named."""
-        return sum(node.op in ops or not ops for node in self.nodes)
+        if not ops:
+            return len(self.nodes)
+        return sum(node.op in ops for node in self.nodes)
 
     def gemms(self) -> int:
         """Matrix products, whether or not they accumulate."""
@@ -84,11 +86,10 @@ def run(graph: Graph, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     for name, shape in graph.inputs.items():
         if name not in values:
             raise ValueError(f"no value for wire {name!r}: give an array of shape {shape}")
-        if np.shape(values[name]) != shape:
-            raise ValueError(
-                f"wire {name!r} has shape {np.shape(values[name])}, the graph was drawn for {shape}"
-            )
-        wires[name] = np.asarray(values[name])
+        value = np.asarray(values[name])
+        if value.shape != shape:
+            raise ValueError(f"wire {name!r} has shape {value.shape}, the graph was drawn for {shape}")
+        wires[name] = value
     for node in graph.nodes:
         operands = [wires[wire] for wire in node.inputs]
         results = RULES[node.op].run(operands, node.flags)
@@ -147,7 +148,12 @@ class Sketch:
     """Collects nodes while equations are written on its wires."""
 
     def __init__(self, **inputs: Shape):
-        vars(self).update(inputs=dict(inputs), nodes=[], shapes=dict(inputs), alias={}, named=set(inputs))
+        state = vars(self)  # an attribute that is set here would name a wire
+        state["inputs"] = dict(inputs)
+        state["nodes"] = []
+        state["shapes"] = dict(inputs)
+        state["alias"] = {}
+        state["named"] = set(inputs)
 
     def __getattr__(self, name: str) -> Wire:
         if name not in self.shapes and name not in self.alias:

@@ -109,6 +109,6 @@ def _finish(sketch: Sketch, forward: Graph, leaving: tuple[str, ...]) -> Graph:
         if not read.isdisjoint(node.outputs):
             nodes.insert(0, node)
             read |= set(node.inputs)
-    red = {wire: shape for wire, shape in forward.shapes.items() if wire in read}
-    arriving = {wire: shape for wire, shape in sketch.inputs.items() if wire in read}
-    return Graph({**arriving, **red}, leaving, tuple(nodes))
+    shapes = sketch.inputs | forward.shapes  # what arrives, then the red wires
+    inputs = {wire: shape for wire, shape in shapes.items() if wire in read}
+    return Graph(inputs, leaving, tuple(nodes))

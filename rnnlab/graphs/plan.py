@@ -91,15 +91,16 @@ def candidates(graph: Graph, reverse: Mirror, alive: tuple[str, ...] = ()) -> tu
         result_size = prod(graph.shapes[results[0]])
         return result_size <= prod(graph.shapes[wire])
 
-    return tuple(wire for wire in graph.shapes if wire in helpful and not is_beaten(wire))
+    ordered = [wire for wire in graph.shapes if wire in helpful]
+    return tuple(wire for wire in ordered if not is_beaten(wire))
 
 
 def _recomputed(graph: Graph, needed: tuple[str, ...], present: set[str]) -> tuple[Node, ...]:
     """The nodes that must run again, in running order, so that every needed wire is there."""
     missing = set(needed) - present
-    again = []
+    recomputed = []
     for node in reversed(graph.nodes):
         if not missing.isdisjoint(node.outputs):
-            again.insert(0, node)
+            recomputed.insert(0, node)
             missing |= set(node.inputs) - present
-    return tuple(again)
+    return tuple(recomputed)

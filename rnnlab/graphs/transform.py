@@ -124,8 +124,9 @@ def _merge(graph: Graph, group: list[Node], shared: int) -> Graph:
     """One product in place of the group's; in y = a bᵀ, stacked b makes columns of y, stacked a rows."""
     varying = 1 - shared
     nodes = [node for node in graph.nodes if node not in group]
+    parts = [node.inputs[varying] for node in group]
     factors = list(group[0].inputs)
-    factors[varying] = _stacked(nodes, [node.inputs[varying] for node in group], axis=0)
+    factors[varying] = _stacked(nodes, parts, axis=0)
     left, right = factors
     whole = f"{left}·{right}ᵀ"
     outputs = tuple(node.outputs[0] for node in group)
