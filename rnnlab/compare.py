@@ -49,13 +49,15 @@ def relative_error(got: np.ndarray, want: np.ndarray) -> float:
     if got.shape != want.shape or not np.isfinite(got).all():
         return float("inf")
     # squares of numbers beyond 1e±154 are 0 or inf: both are scaled by a power of two, which rounds nothing
-    largest = max(np.abs(got).max(initial=0), np.abs(want).max(initial=0))
-    _, exponent = np.frexp(largest)
+    largest_got = np.abs(got).max(initial=0)
+    largest_want = np.abs(want).max(initial=0)
+    _, exponent = np.frexp(max(largest_got, largest_want))
     got = np.ldexp(got, -exponent)
     want = np.ldexp(want, -exponent)
     distance = np.linalg.norm(got - want)
     size = np.linalg.norm(want)
-    return float(distance / size if size > 0 else np.ldexp(distance, exponent))
+    error = distance / size if size > 0 else np.ldexp(distance, exponent)
+    return float(error)
 
 
 def first_difference(
@@ -93,10 +95,10 @@ def _numbers(array: np.ndarray) -> np.ndarray:
 
 def _is_close(got: np.ndarray, want: np.ndarray, tolerance: float) -> np.ndarray:
     """True for each entry that is finite and within the tolerance of the largest finite |want|."""
-    is_whole = [array.dtype.kind in "iu" for array in (got, want)]
-    if all(is_whole):
+    kinds = {got.dtype.kind, want.dtype.kind}
+    if kinds <= {"i", "u", "O"}:  # Python's integers beyond 64 bits are objects
         return _is_close_whole(got, want, tolerance)
-    if is_whole[1]:
+    if want.dtype.kind in "iu":
         want = want.astype("float64")
     with np.errstate(invalid="ignore", over="ignore"):
         distance = np.abs(got - want)
@@ -117,13 +119,14 @@ def describe_place(index: tuple[int, ...], axes: Sequence[str]) -> str:
     """ "step 3, unit 2", or "[3, 2]" where the axes have no names."""
     if len(axes) != len(index):
         return str(list(index))
-    return ", ".join(f"{name} {k}" for name, k in zip(axes, index, strict=True))
+    places = [f"{name} {k}" for name, k in zip(axes, index, strict=True)]
+    return ", ".join(places)
 
 
 def format_numbers(got: float, want: float, digits: int = 4) -> tuple[str, str]:
     """Both numbers, whole ones in full, others with as many digits as it takes to tell them apart."""
-    whole = [isinstance(part, int | np.integer | np.bool) for part in (got, want)]
-    if all(whole):
+    whole_numbers = int | np.integer | np.bool
+    if isinstance(got, whole_numbers) and isinstance(want, whole_numbers):
         return str(int(got)), str(int(want))
     widths = [width for width in (4, 6, 9, 12, 17) if width >= digits]
     for width in widths:

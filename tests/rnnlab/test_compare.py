@@ -59,6 +59,7 @@ LARGEST = np.array([2**63 - 1])
         (LARGEST, LEAST),
         (np.array([2**64 - 1], "uint64"), np.array([-1])),
         (np.array([3], "uint64"), np.array([2**64 - 1], "uint64")),
+        (np.array([2**70]), np.array([-(2**70)])),
     ],
     ids=str,
 )
