@@ -31,7 +31,7 @@ ALLOWED = {  # settings of a layer or attributes of a node: (values that a Netwo
     "activation_fn": (("tanh", "relu"), CANDIDATE),
     "nonlinearity": (("tanh", "relu"), CANDIDATE),
 }
-SETTINGS = tuple(name for name, (values, _) in ALLOWED.items() if values)
+SETTINGS = tuple(name for name, (values, _) in ALLOWED.items() if values)  # others are never allowed
 SETTINGS += ("training", "dropout", "reset_after")
 EXTRA = (  # arrays that a Network has no place for: a part of their names, and what it means
     ("_reverse|forward_|backward_", f"two directions: {TURN}"),
@@ -67,7 +67,8 @@ def walk(source: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     elif not hasattr(source, "__name__"):  # neither a function nor a class
         yield path, _settings(source)
         for name, value in _contents(source):
-            yield from walk(value, f"{path}{name}/")
+            below = f"{path}{name}/"
+            yield from walk(value, below)
 
 
 def _is_weights_of_keras(source: Any) -> bool:

@@ -41,6 +41,10 @@ class Steps(NamedTuple):
         after, saved = self.cell.pointwise(self.gates_x, gates_h, state, *self.vectors)
         return np.concatenate(after, -1), saved
 
+    def gradients(self, dstates: np.ndarray, saved: SavedStep) -> tuple:
+        """dgates_x, dgates_h, dstate past the gates, and dvectors, from dstates [T,B,S] after each step."""
+        return self.cell.pointwise_backward(self.split(dstates), saved, *self.vectors)
+
     def split(self, states: np.ndarray) -> State:
         """h [T,B,H], or h and c, from states [T,B,S]."""
         return tuple(np.split(states, len(self.cell.states), -1))
@@ -87,7 +91,7 @@ def jacobians(steps: Steps, saved: SavedStep, diagonal: bool = False) -> np.ndar
     for k in range(len(saved.state)):
         ones = [np.zeros_like(part) for part in saved.state]
         ones[k] += 1
-        _, slopes, direct, *_ = steps.cell.pointwise_backward(tuple(ones), saved, *steps.vectors)
+        _, slopes, direct, *_ = steps.gradients(np.concatenate(ones, -1), saved)
         if diagonal:
             blocks.append(_diagonal(slopes, direct[k], steps, k))
         else:
@@ -155,18 +159,19 @@ def backward(network: Network, x: np.ndarray, state: State | None, dy: np.ndarra
     T, B, _ = x.shape
     check_gradients(network, T, B, dy)
     _, _, stored = reference.forward(network, x, state)
-    before = np.stack([np.concatenate(step.state, -1) for step in stored.steps[0]])
+    (saved_steps,) = stored.steps  # of the only layer
+    before = np.stack([np.concatenate(step.state, -1) for step in saved_steps])
     _, saved = steps.run(before)
     jacobian = np.swapaxes(jacobians(steps, saved), -1, -2)
     dstates = _gradients_of_states(jacobian, _arriving(dy, steps.cell), by)
     first = scan.apply(jacobian[0], dstates[0])
-    dgates_x, dgates_h, _, *dvectors = steps.cell.pointwise_backward(
-        steps.split(dstates), saved, *steps.vectors
-    )
-    gradients = parameter_gradients(dgates_x, x, dgates_h, saved.state[0], *dvectors)
-    dx = product(dgates_x, layer.weight_ih)
     dstate = tuple(part[None] for part in steps.split(first))
-    return dx, dstate, dict(zip(parameter_names(network.cell, 0), gradients, strict=True))
+    dgates_x, dgates_h, _, *dvectors = steps.gradients(dstates, saved)
+    dx = product(dgates_x, layer.weight_ih)
+    h, *_ = saved.state
+    gradients = parameter_gradients(dgates_x, x, dgates_h, h, *dvectors)
+    names = parameter_names(network.cell, 0)
+    return dx, dstate, dict(zip(names, gradients, strict=True))
 
 
 def _arriving(dy: np.ndarray, cell: Cell) -> np.ndarray:

@@ -89,9 +89,12 @@ def bptt_window(network: Network, x: np.ndarray, state: State | None, dy: np.nda
 def bptt_chunked(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray, chunk: int) -> Bptt:
     """Chunked truncation: x [T,B,I] is cut every `chunk` steps, and no gradient crosses a cut (detach)."""
     _check_length("chunk", chunk)
-    starts = range(0, len(x), chunk)
-    terms = ((start, dy[start : start + chunk]) for start in starts)
-    return _sum_of_sweeps(network, x, state, dy, terms)
+
+    def terms():
+        for start in range(0, len(x), chunk):
+            yield start, dy[start : start + chunk]
+
+    return _sum_of_sweeps(network, x, state, dy, terms())
 
 
 def numerical_gradient(
@@ -115,10 +118,12 @@ def _layer_forward(network: Network, index: int, x: np.ndarray, state: State):
     weight_ih, weight_hh, bias_ih, bias_hh, *vectors = network.layer(index)
     outputs = []
     steps = []
+    recurrent = (weight_hh, bias_hh, network.reset, *vectors)
     for x_t in x:
         gates_x = x_t @ weight_ih.T + bias_ih
-        state, step = cells.forward(network.cell, gates_x, state, weight_hh, bias_hh, network.reset, *vectors)
-        outputs.append(state[0])
+        state, step = cells.forward(network.cell, gates_x, state, *recurrent)
+        h, *_ = state
+        outputs.append(h)
         steps.append(step)
     return np.stack(outputs), state, steps
 
@@ -157,12 +162,13 @@ def _layer_backward(network: Network, index: int, saved: SavedLayers, dy: np.nda
     x = saved.inputs[index]
     gradients = [np.zeros_like(parameter) for parameter in layer]
     dx = np.empty_like(x)
+    recurrent = (weight_hh, network.reset, *vectors)
     for t in reversed(range(len(x))):
         step = saved.steps[index][t]
-        dstate_t = (dstate[0] + dy[t], *dstate[1:])  # gradient from step t+1 plus this step's dy[t]
-        dgates_x, dgates_h, dstate, *dvectors = cells.backward(
-            network.cell, dstate_t, step, weight_hh, network.reset, *vectors
-        )
+        dh, *others = dstate
+        dh = dh + dy[t]  # gradient from step t+1 plus this step's dy[t]
+        gradients_of_step = cells.backward(network.cell, (dh, *others), step, *recurrent)
+        dgates_x, dgates_h, dstate, *dvectors = gradients_of_step
         dx[t] = dgates_x @ weight_ih
         dweight_ih = dgates_x.T @ x[t]
         dweight_hh = _recurrent_gradient(network, step, dgates_h)

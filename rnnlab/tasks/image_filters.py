@@ -92,7 +92,8 @@ def _draw(rng, B: int, split: str, kernel: np.ndarray, steps: int) -> Batch:
 def _batch(photograph, lines, starts, steps: int, kernel: np.ndarray) -> Batch:
     """One sequence per line and start [B]."""
     column = starts + np.arange(steps)[:, np.newaxis]  # [T,B]
-    rows = [photograph[lines + row, column] for row in range(len(kernel))]
+    height = len(kernel)
+    rows = [photograph[lines + row, column] for row in range(height)]
     x = np.stack(rows, axis=-1)
     # before step REACH - 1 the kernel hangs over the start of the row
     weight = weight_from(REACH - 1, steps)

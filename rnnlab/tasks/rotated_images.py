@@ -54,8 +54,9 @@ def rotated(degrees: int, steps: int) -> np.ndarray:
     """
     ink = np.load(DATA / "digits.npz")["images"]  # [1797,8,8], 0 to 16
     digits = (ink / 16 - 0.5).astype(np.float32)
-    views = np.stack([rotate(digits, degrees * step) for step in range(steps + 1)])
-    views = views.reshape(steps + 1, len(digits), SIDE**2)
+    angles = [degrees * step for step in range(steps + 1)]
+    views = np.stack([rotate(digits, angle) for angle in angles])
+    views = views.reshape(len(angles), len(digits), SIDE**2)
     views.setflags(write=False)  # one array for all callers: it must not change
     return views
 
