@@ -126,10 +126,11 @@ def _hold_outcome(shell: object, shown: Cover) -> None:
         stack.close()
         sys.displayhook = hook
         os.environ[WIDGETS] = widgets
-        places = {  # by identity: an update takes the place of an earlier output
-            (output.get("transient") or {}).get("display_id") or number: output["data"]
-            for number, output in enumerate(outputs)
-        }
+        places = {}  # by identity: an update takes the place of an earlier output
+        for number, output in enumerate(outputs):
+            transient = output.get("transient") or {}
+            identity = transient.get("display_id") or number
+            places[identity] = output["data"]
         shown.outcome = "".join(map(_html, places.values()))
         display(shown)
 
@@ -164,9 +165,11 @@ def _fields(guesses: dict[str, object]) -> list[str]:
     fields = []
     for name, guess in guesses.items():
         if isinstance(guess, dict):
-            fields += [f"{key:g}" if isinstance(key, float) else str(key) for key in guess]
+            for key in guess:
+                fields.append(f"{key:g}" if isinstance(key, float) else str(key))
         else:
-            fields.append(re.sub("^(my_)?(guess_)?", "", name).replace("_", " "))
+            word = re.sub("^(my_)?(guess_)?", "", name)
+            fields.append(word.replace("_", " "))
     return fields
 
 
@@ -179,8 +182,10 @@ class Guesses(ast.NodeTransformer):
         names = [*assigned] or _read_guesses(module)
         self.generic_visit(module)
         if names and shows(module.body[place:]):
-            call = f"cover({', '.join(f'{name}={name}' for name in names)})"
-            module.body.insert(place, _from_here(call, module.body[max(place - 1, 0)], "exec"))
+            guesses = ", ".join(f"{name}={name}" for name in names)
+            before = module.body[max(place - 1, 0)]
+            call = _from_here(f"cover({guesses})", before, "exec")
+            module.body.insert(place, call)
         return module
 
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:
@@ -205,12 +210,15 @@ def _from_here(source: str, place: ast.AST, mode: str) -> ast.AST:
 
 def _names(tree: ast.AST, context: type) -> list[str]:
     """Names of guesses that a tree stores or loads, each once."""
-    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, context))
-    return [*dict.fromkeys(node.id for node in nodes if NAME.match(node.id))]
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    names = [node.id for node in nodes if isinstance(node.ctx, context)]
+    return [*dict.fromkeys(filter(NAME.match, names))]
 
 
 def _guesses_of(statement: ast.stmt) -> list[str]:
-    return _names(statement.targets[0], ast.Store) if isinstance(statement, ast.Assign) else []
+    if not isinstance(statement, ast.Assign):
+        return []
+    return _names(statement.targets[0], ast.Store)
 
 
 def assigned_guesses(module: ast.Module) -> dict[str, int]:
@@ -221,17 +229,17 @@ def assigned_guesses(module: ast.Module) -> dict[str, int]:
 
 def _read_guesses(module: ast.Module) -> list[str]:
     """Guesses of an earlier cell."""
-    return [name for name in _names(module, ast.Load) if name not in _names(module, ast.Store)]
+    stored = _names(module, ast.Store)
+    return [name for name in _names(module, ast.Load) if name not in stored]
 
 
 def shows(statements: list[ast.stmt]) -> bool:
     """Whether statements print or show something: one of them, outside functions, is an expression."""
-    return any(
-        isinstance(node, ast.Expr)
-        for statement in statements
-        if not isinstance(statement, ast.FunctionDef)
-        for node in ast.walk(statement)
-    )
+    for statement in statements:
+        if not isinstance(statement, ast.FunctionDef):
+            if any(isinstance(node, ast.Expr) for node in ast.walk(statement)):
+                return True
+    return False
 
 
 def prepare(shell: object) -> None:

@@ -9,19 +9,18 @@ from itertools import zip_longest
 
 def lambert(levels: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """(odd, even): coefficients of P and Q for rising powers of a², scaled so that both begin with 1."""
-    p = _coefficients([0], levels)
-    q = _coefficients([1], levels)
-    return tuple(c / p[0] for c in p), tuple(c / q[0] for c in q)
+    return _coefficients([0], levels), _coefficients([1], levels)
 
 
-def _coefficients(before: list[int], levels: int) -> list[int]:
+def _coefficients(before: list[int], levels: int) -> tuple[float, ...]:
     """P or Q for that many levels, from what it is before the first level."""
     now = [1]
     for n in range(2, levels + 1):
         after = _next(now, before, 2 * n - 1)
         before = now
         now = after
-    return now
+    constant = now[0]
+    return tuple(coefficient / constant for coefficient in now)
 
 
 def _next(now: list[int], before: list[int], factor: int) -> list[int]:

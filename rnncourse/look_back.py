@@ -92,5 +92,9 @@ def scan_without_tickets(a, b, h, ticket, flags, maps, ends):
 def arguments(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, ...]:
     """Arguments of both kernels for a, b [T] in float32; h is the third.  T is a multiple of 32."""
     blocks = len(a) // LANES
-    zeros = [np.zeros(size, dtype) for size, dtype in ((1, "int32"), (blocks, "int32"))]
-    return a, b, np.zeros_like(a), *zeros, np.zeros((blocks, 2), "float32"), np.zeros(blocks, "float32")
+    h = np.zeros_like(a)
+    ticket = np.zeros(1, "int32")
+    flags = np.zeros(blocks, "int32")
+    maps = np.zeros((blocks, 2), "float32")
+    ends = np.zeros(blocks, "float32")
+    return a, b, h, ticket, flags, maps, ends

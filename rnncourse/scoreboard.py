@@ -71,8 +71,10 @@ def measure(
     with threadpool_limits(threads):
         timings = take_turns(ways, rounds)
     for way, timing in timings.items():
-        rate = flop(network, passes) / timing.median / 1e9
-        keep(ScoreRow(lesson, way, rate, timing.median, bool(disturbance({way: timing}))))
+        seconds = timing.median
+        rate = flop(network, passes) / seconds / 1e9
+        sentence = disturbance({way: timing})
+        keep(ScoreRow(lesson, way, rate, seconds, bool(sentence)))
     if show:
         print(table())
     return timings
@@ -114,7 +116,8 @@ def keep(row: ScoreRow) -> None:
 def rows() -> list[ScoreRow]:
     """Rows that were kept, by lesson; empty if the file is missing or damaged."""
     try:
-        return [ScoreRow(**row) for row in json.loads((home() / FILE).read_text(encoding="utf-8"))]
+        text = (home() / FILE).read_text(encoding="utf-8")
+        return [ScoreRow(**row) for row in json.loads(text)]
     except (OSError, ValueError, TypeError):
         return []
 
@@ -123,14 +126,16 @@ def table() -> str:
     """The scoreboard as text."""
     in_order = rows()
     product = next((row.rate for row in in_order if row.way == PRODUCT), None)
-    part = lambda row: f"{row.rate / product:.1%}" if product else "-"
-    time = lambda row: f"{1e3 * row.seconds:.1f}" if row.seconds else "-"
     lines = [f"{'lesson':8}{'way':38}{'ms':>8}{'GFLOP/s':>9}{'of product':>12}"]
     for row in in_order:
+        way = f"{row.lesson:8}{row.way:38}"
+        milliseconds = f"{1e3 * row.seconds:.1f}" if row.seconds else "-"
+        part = f"{row.rate / product:.1%}" if product else "-"
         mark = "  *" if row.disturbed else ""
-        lines.append(f"{row.lesson:8}{row.way:38}{time(row):>8}{row.rate:9.3g}{part(row):>12}{mark}")
+        lines.append(f"{way}{milliseconds:>8}{row.rate:9.3g}{part:>12}{mark}")
     if any(row.disturbed for row in in_order):
         lines.append(NOTE)
-    if product and any(row.rate > 1.1 * product and "threads" not in row.way for row in in_order):
+    on_one_thread = [row.rate for row in in_order if "threads" not in row.way]
+    if product and any(rate > 1.1 * product for rate in on_one_thread):
         lines.append(HIGH)
     return "\n".join(lines)

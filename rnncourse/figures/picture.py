@@ -151,7 +151,8 @@ class Slider(NamedTuple):
         """The slider that starts at this value.  Raises ValueError if it is not among its values."""
         values = [*self.values]
         if value not in values:
-            raise ValueError(f"{self.label} is {value!r}; there are {', '.join(map(str, values))}")
+            choices = ", ".join(map(str, values))
+            raise ValueError(f"{self.label} is {value!r}; there are {choices}")
         return self._replace(start=values.index(value))
 
     def options(self) -> list[tuple[str, Any]]:
@@ -284,13 +285,15 @@ def table(title: str, columns: list[str], rows: list[list[str]], most: int = MOS
 
 def spread(count: int, most: int) -> list[int]:
     """At most so many of the numbers 0 … count - 1, the first and the last among them, at equal distances."""
-    return np.unique(np.linspace(0, count - 1, most).astype(int)).tolist()
+    numbers = np.linspace(0, count - 1, most).astype(int)
+    return np.unique(numbers).tolist()
 
 
 def row_of(row: list[str]) -> str:
     """HTML of one row; its first cell is its heading."""
     first, *rest = map(html.escape, row)
-    return f'<tr><th scope="row">{first}</th>{"".join(f"<td>{value}</td>" for value in rest)}</tr>'
+    cells = "".join(f"<td>{value}</td>" for value in rest)
+    return f'<tr><th scope="row">{first}</th>{cells}</tr>'
 
 
 def bar_series(axis: Axes) -> Iterator[Series]:
@@ -305,17 +308,20 @@ def bar_series(axis: Axes) -> Iterator[Series]:
         ends = corners[:, 1, 1 - across]
         if len(axis.containers) > 1:  # bars beside each other stand around the tick of their group
             ticks = ruler.get_majorticklocs()
-            places = ticks[np.abs(ticks - places[:, np.newaxis]).argmin(axis=1)]
-        yield Series(label_of(container), named_places(ruler, places), [*map(number, ends)])
+            distances = np.abs(ticks - places[:, np.newaxis])
+            places = ticks[distances.argmin(axis=1)]
+        names = named_places(ruler, places)
+        yield Series(label_of(container), names, [*map(number, ends)])
 
 
 def line_series(axis: Axes) -> Iterator[Series]:
     """Lines of two points and more that stand in the data's own coordinates."""
     for line in axis.lines:
         x, y = plotted(line)
-        if len(x) < 2 or not line.get_visible() or line.get_transform() != axis.transData:
-            continue
-        yield Series(label_of(line), named_places(axis.xaxis, x), [*map(number, y)])
+        is_in_data_coordinates = line.get_transform() == axis.transData
+        if len(x) >= 2 and line.get_visible() and is_in_data_coordinates:
+            places = named_places(axis.xaxis, x)
+            yield Series(label_of(line), places, [*map(number, y)])
 
 
 def label_of(artist: Artist | BarContainer) -> str:

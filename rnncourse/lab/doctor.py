@@ -18,6 +18,7 @@ from pathlib import Path
 
 from nbjudge import progress_file
 from nbjudge.files import ROOT
+from nbjudge.printable import quantity
 from rnncourse.lab import blas, driver
 from rnncourse.lab.environment import output_of
 from rnncourse.lab.work import FROM_REPOSITORY, course_folder
@@ -64,9 +65,11 @@ class DoctorReport:
         width = max(len(finding.name) for finding in self.findings)
         lines = []
         for finding in self.findings:
-            lines.append(f"{'!' if finding.remedy else ' '} {finding.name:{width}}  {finding.value}")
+            mark = "!" if finding.remedy else " "
+            lines.append(f"{mark} {finding.name:{width}}  {finding.value}")
             if finding.remedy:
-                lines.append(f"  {'':{width}}  → {finding.remedy}")
+                indent = " " * width
+                lines.append(f"  {indent}  → {finding.remedy}")
         return "\n".join([*lines, "", self.summary()])
 
     __repr__ = __str__
@@ -83,15 +86,20 @@ class DoctorReport:
         many = sum(finding.remedy is not None for finding in self.findings)
         if not many:
             return "Nothing needs mending."
-        return f"{many} thing{'s' if many > 1 else ''} to mend, marked with ! and followed by what to do."
+        return f"{quantity(many, 'thing')} to mend, marked with ! and followed by what to do."
 
 
 def report(measured: bool = True) -> DoctorReport:
     """Examine this machine; without `measured`, what can be known at once.  With it, about 6 seconds."""
     if resources.in_browser():
-        return DoctorReport((*_browser(), *(_roofs() if measured else ())))
-    findings = [*_machine(), *_python(), *_gpu(measured), *_tools()]
-    return DoctorReport((*findings, *(_speed() if measured else ())))
+        findings = _browser()
+        speed = _roofs
+    else:
+        findings = [*_machine(), *_python(), *_gpu(measured), *_tools()]
+        speed = _speed
+    if measured:
+        findings += speed()
+    return DoctorReport(tuple(findings))
 
 
 def _row(finding: Diagnosis) -> str:
@@ -123,33 +131,43 @@ def _machine() -> list[Diagnosis]:
 
     usable = resources.usable_cores()
     every = os.cpu_count() or 1
-    caches = ", ".join(f"{level} {_size(size)}" for level, size in resources.caches().items())
+    cores = f"{usable}" if usable == every else f"{usable} usable of {every}"
+    caches = [f"{level} {_size(size)}" for level, size in resources.caches().items()]
     course = course_folder(ROOT)
+    free_bytes = shutil.disk_usage(course).free
+    answers = course / "work"
     return [
         Diagnosis("processor", resources.processor_name()),
-        Diagnosis("cores", f"{usable}" if usable == every else f"{usable} usable of {every}"),
-        Diagnosis("caches", caches or "not reported by this system"),
+        Diagnosis("cores", cores),
+        Diagnosis("caches", ", ".join(caches) or "not reported by this system"),
         _memory(psutil.virtual_memory(), resources.memory_limit()),
-        _disk(shutil.disk_usage(course).free, course),
-        _writable(course / "work" if (course / "work").exists() else course),
+        _disk(free_bytes, course),
+        _writable(answers if answers.exists() else course),
         Diagnosis("your progress", f"kept in {progress_file.home()}"),
     ]
 
 
 def _size(size: int) -> str:
-    return f"{size / 2**20:g} MiB" if size >= 2**20 else f"{size / 2**10:g} KiB"
+    kibibytes = size / 2**10
+    if kibibytes < 2**10:
+        return f"{kibibytes:g} KiB"
+    mebibytes = size / 2**20
+    return f"{mebibytes:g} MiB"
 
 
 def _memory(memory, limit: float) -> Diagnosis:
-    amount = f"{memory.total / GIB:.0f} GiB, {memory.available / GIB:.0f} GiB free"
+    total = memory.total / GIB
+    free = memory.available / GIB
+    amount = f"{total:.0f} GiB, {free:.0f} GiB free"
     if limit < memory.total:
         amount += f"; at most {limit / GIB:.1f} GiB here"
     return Diagnosis("memory", amount)
 
 
-def _disk(free_bytes: int, course: Path = ROOT) -> Diagnosis:
-    remedy = f"free some space: {course} needs {ROOM_GIB} GiB" if free_bytes < ROOM_GIB * GIB else None
-    return Diagnosis("disk", f"{free_bytes / GIB:.1f} GiB free", remedy)
+def _disk(free_bytes: int, course: Path) -> Diagnosis:
+    free = free_bytes / GIB
+    remedy = f"free some space: {course} needs {ROOM_GIB} GiB" if free < ROOM_GIB else None
+    return Diagnosis("disk", f"{free:.1f} GiB free", remedy)
 
 
 def _writable(folder: Path) -> Diagnosis:
@@ -175,7 +193,8 @@ def _python() -> Iterator[Diagnosis]:
 
 
 def _packages() -> Diagnosis:
-    return Diagnosis("packages", ", ".join(f"{name} {version(name)}" for name in ("numpy", "matplotlib")))
+    versions = [f"{name} {version(name)}" for name in ("numpy", "matplotlib")]
+    return Diagnosis("packages", ", ".join(versions))
 
 
 def _package(name: str, purpose: str) -> Diagnosis:
@@ -198,9 +217,12 @@ def _gpu(measured: bool) -> Iterator[Diagnosis]:
         return
     for card in cards() or ["nvidia-smi does not answer"]:
         yield Diagnosis("GPU", f"{card}, supports {supports}")
-    for name, program in ((f"cupy-{extra}x", TRIALS["cupy"]), ("numba-cuda", TRIALS["numba-cuda"])):
-        finding = _package(name, "runs kernels on the GPU")
-        yield _check_by_running(finding, program) if measured and not finding.remedy else finding
+    for name, program in TRIALS.items():
+        distribution = f"cupy-{extra}x" if name == "cupy" else name
+        finding = _package(distribution, "runs kernels on the GPU")
+        if measured and not finding.remedy:
+            finding = _check_by_running(finding, program)
+        yield finding
 
 
 def _check_by_running(finding: Diagnosis, program: str) -> Diagnosis:
@@ -263,4 +285,5 @@ def trial_failure(program: str) -> str | None:
         return f"no answer within {TRIAL_SECONDS} s"
     if done.returncode == 0:
         return None
-    return (done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"])[-1]
+    lines = done.stderr.strip().splitlines()
+    return lines[-1] if lines else f"ended with status {done.returncode}"

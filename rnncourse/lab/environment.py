@@ -110,7 +110,8 @@ def set_up(
         print(f"{reason}: making {folder.name} anew.", flush=True)
     if reason or not note:
         note = make_environment(folder, anew=bool(reason))
-    if all(note["installed"].get(extra) == content for extra in extras) and has_packages(folder):
+    is_installed = all(note["installed"].get(extra) == content for extra in extras)
+    if is_installed and has_packages(folder):
         return
     try:
         install(folder, extras, pip_options)
@@ -134,7 +135,8 @@ def forget_compiled(root: Path) -> None:
 
 def content_of_lists() -> str:
     """Hash of the files that say what is to be installed; when git wrote them does not matter."""
-    return hashlib.sha256(b"\0".join((ROOT / name).read_bytes() for name in LISTS)).hexdigest()
+    contents = [(ROOT / name).read_bytes() for name in LISTS]
+    return hashlib.sha256(b"\0".join(contents)).hexdigest()
 
 
 def read_note(folder: Path) -> dict | None:
@@ -179,7 +181,10 @@ def python_of(folder: Path) -> tuple[str, str] | None:
     """(version such as "3.11", file of the Python behind it) of an environment; None if it does not start."""
     program = "import sys; print('%d.%d' % sys.version_info[:2]); print(sys._base_executable)"
     lines = output_of([interpreter(folder), "-I", "-c", program]).splitlines()
-    return (lines[0], os.path.realpath(lines[1])) if len(lines) == 2 else None
+    if len(lines) != 2:
+        return None
+    version, base = lines
+    return version, os.path.realpath(base)
 
 
 def output_of(command: Sequence[str | Path]) -> str:
@@ -294,8 +299,9 @@ def _constraints(folder: Path, extras: list[str]) -> str:
 def progress(line: str) -> Iterable[str]:
     """Progress in a line of pip's output, if there is any."""
     download = DOWNLOAD.search(line)
-    if download and float(download[2]) >= LARGE_MB:
-        yield f"downloading {download[1]}, {float(download[2]):.0f} MB"
+    megabytes = float(download[2]) if download else 0.0
+    if megabytes >= LARGE_MB:
+        yield f"downloading {download[1]}, {megabytes:.0f} MB"
     elif line.startswith("Installing collected packages"):
         yield f"installing {line.count(',') + 1} packages"
 

@@ -86,7 +86,8 @@ def _problem(rung: Rung, T: int, B: int, H: int):
     smallest = Network.create("gru", 1, 1, reset="before")
     reset = "after" if rung.refuses(smallest, 1, 1) else "before"
     network = Network.create("gru", H, H, reset=reset, seed=H)
-    x, dy = np.random.default_rng(H).normal(size=(2, T, B, H)).astype("float32")
+    draws = np.random.default_rng(H).normal(size=(2, T, B, H))
+    x, dy = draws.astype("float32")
     return network, x, dy
 
 

@@ -20,9 +20,10 @@ def multiply_pairs(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     count = panel_count(N, "float32")
     panels = np.empty(count * K * width, "uint16")
     pack_panels(b.ravel(), 0, N, K, N, panels, 0, K)
-    c = np.empty((M, count * width), "float32")
+    stride = count * width
+    c = np.empty(M * stride, "float32")
     rows = to_bfloat16(a).ravel()
     for p in range(count):
         place = p * width
-        multiply_rows(M, rows, 0, K, panels, place * K, K, c.reshape(-1), place, count * width, False)
-    return c[:, :N]
+        multiply_rows(M, rows, 0, K, panels, place * K, K, c, place, stride, False)
+    return c.reshape(M, stride)[:, :N]

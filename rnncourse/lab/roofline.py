@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -61,7 +62,8 @@ def gemm_rate(m: int, n: int, k: int, seconds: float = 0.5) -> float:
     a = rng.random((m, k), "float32")
     b = rng.random((k, n), "float32")
     product = np.empty((m, n), "float32")
-    return 2e-9 * m * n * k / _best_time(lambda: np.matmul(a, b, out=product), seconds)
+    best = _best_time(lambda: np.matmul(a, b, out=product), seconds)
+    return 2e-9 * m * n * k / best
 
 
 def bandwidth(seconds: float = 0.5, megabytes: int | None = None) -> float:
@@ -71,12 +73,21 @@ def bandwidth(seconds: float = 0.5, megabytes: int | None = None) -> float:
     """
     cores = usable_cores()
     n = (megabytes * 10**6 if megabytes else _too_large()) // 8
-    cuts = [slice(n * core // cores, n * (core + 1) // cores) for core in range(cores)]
+    ends = [n * core // cores for core in range(cores + 1)]
+    cuts = [slice(*pair) for pair in pairwise(ends)]
     a, b, c = (np.empty(n) for _ in range(3))
+
+    def fill(cut):
+        b[cut] = 1
+        c[cut] = 1
+
+    def add(cut):
+        np.add(b[cut], c[cut], out=a[cut])
+
     with _threads(cores) as on_all:  # NumPy adds on one core: one slice for each, first touched there
-        on_all(lambda cut: (b[cut].fill(1), c[cut].fill(1)), cuts)
-        add = lambda cut: np.add(b[cut], c[cut], out=a[cut])
-        return 4e-9 * 8 * n / _best_time(lambda: on_all(add, cuts), seconds)
+        on_all(fill, cuts)
+        best = _best_time(lambda: on_all(add, cuts), seconds)
+    return 4e-9 * 8 * n / best
 
 
 @contextmanager

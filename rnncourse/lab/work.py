@@ -85,21 +85,23 @@ def _renumber(source: Path, copy: Path, origins: dict[str, str], copies: Copies)
     """
     numbered = copy.parent.glob(f"[0-9][0-9]{source.name[2:]}")
     earlier = [path for path in numbered if path.name != copy.name and path.is_file()]
-    for old in sorted(earlier, key=lambda path: (path.name in origins, path.stat().st_mtime), reverse=True):
-        if not copy.exists() or (old.name in origins and _is_blank(copy, source, origins)):
+    earlier.sort(key=lambda path: (path.name in origins, path.stat().st_mtime), reverse=True)
+    for old in earlier:
+        has_origin = old.name in origins
+        if not copy.exists() or (has_origin and _is_blank(copy, source, origins)):
             with _with_remedy(copy):
                 old.replace(copy)
             origins.pop(copy.name, None)
-            if old.name in origins:
+            if has_origin:
                 origins[copy.name] = origins.pop(old.name)
             copies.renamed.append((old, copy))
-        elif origins.get(old.name, content_hash(old.read_bytes())) != content_hash(old.read_bytes()):
+        elif has_origin and hash_of(old) != origins[old.name]:
             copies.doubled.append(old)
 
 
 def _is_blank(copy: Path, source: Path, origins: dict[str, str]) -> bool:
     """Whether nobody wrote in the copy."""
-    return content_hash(copy.read_bytes()) in (origins.get(copy.name), content_hash(source.read_bytes()))
+    return hash_of(copy) in (origins.get(copy.name), hash_of(source))
 
 
 def _update_copy(source: Path, copy: Path, origins: dict[str, str], copies: Copies) -> None:
@@ -114,11 +116,11 @@ def _update_copy(source: Path, copy: Path, origins: dict[str, str], copies: Copi
         _write(copy, exercise)
         copies.new.append(copy)
     elif origin != today:
-        content = content_hash(copy.read_bytes())
-        if content not in (origin, today):
+        present = hash_of(copy)
+        if present not in (origin, today):
             copies.outdated.append(copy)
             return
-        if content == origin:
+        if present == origin:
             _write(copy, exercise)
             copies.replaced.append(copy)
     origins[copy.name] = today
@@ -151,11 +153,17 @@ def content_hash(content: bytes) -> str:
     The hash of its bytes, if the content is not a notebook.
     """
     try:
-        cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(content)["cells"]]
+        cells = json.loads(content)["cells"]
+        texts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
     except (ValueError, KeyError, TypeError):
         return hashlib.sha256(content).hexdigest()
-    written = [(kind, text) for kind, text in cells if text.strip()]
-    return hashlib.sha256(json.dumps(written).encode()).hexdigest()
+    written = json.dumps([(kind, text) for kind, text in texts if text.strip()])
+    return hashlib.sha256(written.encode()).hexdigest()
+
+
+def hash_of(path: Path) -> str:
+    """Hash of a notebook file's content."""
+    return content_hash(path.read_bytes())
 
 
 def keep_written(course: Path, name: str, untouched: Iterable[str | None]) -> list[str]:
@@ -172,7 +180,8 @@ def keep_written(course: Path, name: str, untouched: Iterable[str | None]) -> li
         number += 1
         copy = copy.with_stem(f"{Path(name).stem}-{number}")
     _write(copy, content)
-    return [f"You had written in {name}: yours is now {copy.relative_to(course).as_posix()}"]
+    place = copy.relative_to(course).as_posix()
+    return [f"You had written in {name}: yours is now {place}"]
 
 
 def course_folder(otherwise: Path = ROOT) -> Path:
@@ -254,18 +263,26 @@ def lay_out(folder: Path, notebooks: dict[str, Path], before: dict[str, str]) ->
     for name, source in notebooks.items():
         content = source.read_bytes()
         target = folder / name
-        files[name] = content_hash(content)
-        if target.exists() and files[name] == before.get(name):
-            continue  # this version lies there, with what the reader did to it
+        newest = content_hash(content)
+        files[name] = newest
+        earlier = before.get(name)
         if target.exists():
-            sentences += keep_written(folder, name, {before.get(name), files[name]})
-        known = before.get(name, files[name]) != files[name]
-        sentences.append(f"{'changed' if known else 'restored' if name in before else 'new'}: {name}")
+            if earlier == newest:
+                continue  # this version lies there, with what the reader did to it
+            sentences += keep_written(folder, name, {earlier, newest})
+        change = "changed"
+        if earlier is None:
+            change = "new"
+        elif earlier == newest:
+            change = "restored"
+        sentences.append(f"{change}: {name}")
         _write(target, content)
     for name in sorted(before.keys() - notebooks.keys()):
-        if (folder / name).exists():
-            sentences += [*keep_written(folder, name, {before[name]}), f"gone: {name}"]
-            (folder / name).unlink()
+        removed = folder / name
+        if removed.exists():
+            sentences += keep_written(folder, name, {before[name]})
+            sentences.append(f"gone: {name}")
+            removed.unlink()
     write_note(folder, files)
     return sentences
 
@@ -279,14 +296,19 @@ def write_note(folder: Path, files: dict[str, str]) -> None:
 def untested() -> list[str]:
     """A sentence about packages whose installed versions are not the tested ones; empty if all are."""
     tested = tested_versions()
-    needed = {match[0].lower() for line in metadata.requires("rnnlab") or [] if (match := NAME.match(line))}
-    installed = {name: _version(name) for name in sorted(needed & tested.keys())}
-    others = {name: version for name, version in installed.items() if version not in (None, tested[name])}
+    requirements = metadata.requires("rnnlab") or []
+    needed = {match[0].lower() for match in map(NAME.match, requirements) if match}
+    others = []
+    pins = []
+    for name in sorted(needed & tested.keys()):
+        installed = _version(name)
+        if installed not in (None, tested[name]):
+            others.append(f"{name} {installed} (tested: {tested[name]})")
+            pins.append(f"{name}=={tested[name]}")
     if not others:
         return []
-    versions = ", ".join(f"{name} {version} (tested: {tested[name]})" for name, version in others.items())
-    remedy = pip_install(*(f"{name}=={tested[name]}" for name in others))
-    return [f"Not tested with these versions: {versions}. If a lesson fails: {remedy}"]
+    versions = ", ".join(others)
+    return [f"Not tested with these versions: {versions}. If a lesson fails: {pip_install(*pins)}"]
 
 
 def tested_versions() -> dict[str, str]:
@@ -347,7 +369,8 @@ def restore(root: Path) -> list[str]:
     for name in names:
         if name.endswith(".ipynb"):
             if (root / name).exists():
-                sentences += keep_written(root, name, [content_hash(git(root, "show", f"HEAD:{name}"))])
+                committed = git(root, "show", f"HEAD:{name}")
+                sentences += keep_written(root, name, [content_hash(committed)])
             git(root, "checkout", "--quiet", "HEAD", "--", name)
     return sentences
 
@@ -355,13 +378,14 @@ def restore(root: Path) -> list[str]:
 def changes(root: Path, old: str, new: str) -> list[str]:
     """Sentences naming what is different between two commits, as far as a learner will see it."""
     names = git(root, "diff", "--name-only", "-z", "--no-renames", old, new).decode().split("\0")
+    notebooks = [name for name in names if name.endswith(".ipynb")]
     sentences = []
     for folder, noun in (("notebooks", "Lessons"), ("exercises", "Exercises")):
-        stems = [Path(name).stem for name in names if name.startswith(folder) and name.endswith(".ipynb")]
+        stems = [Path(name).stem for name in notebooks if name.startswith(folder)]
         if stems:
             sentences.append(f"{noun} that changed: {', '.join(stems)}")
-    log = git(root, "rev-list", "--count", f"{old}..{new}").decode().strip()
-    return [*sentences, f"{log} commits in all; CHANGELOG.md says what they bring."]
+    count = git(root, "rev-list", "--count", f"{old}..{new}").decode().strip()
+    return [*sentences, f"{count} commits in all; CHANGELOG.md says what they bring."]
 
 
 def git(root: Path, *arguments: str, remedy: str = "") -> bytes:

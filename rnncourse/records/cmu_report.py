@@ -32,12 +32,13 @@ class Size(NamedTuple):
 
 def heading(record: dict) -> str:
     """What was measured, where and when."""
-    T, B, units = (record["settings"][key] for key in Size._fields)
+    T, B, units = size(record)
     machine = record["machine"]["processor"]
     threads = record["settings"]["threads"]
+    day = record["date"][:10]
     return (
         f"One epoch: {B} sequences of {T} pictures, {units}-{units}-{units}, float32."
-        f" {machine}, {threads} threads, {record['date'][:10]}"
+        f" {machine}, {threads} threads, {day}"
     )
 
 

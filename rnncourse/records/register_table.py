@@ -30,20 +30,23 @@ def shapes() -> Iterator[tuple[str, Shape]]:
     """(architecture, shape) of every line."""
     for line in read_table(__file__)["lines"]:
         device = NEWER.get(line["device"]) or find(line["device"])
-        kernels = [grid_shape(*layer, SEQUENCES, device) for layer in line.get("grids", ())]
-        kernels += (cluster_shape(*layer, device) for layer in line.get("clusters", ()))
-        kernels += (cluster_shape(*layer, device, bulk=True) for layer in line.get("bulk_clusters", ()))
-        yield from ((architecture(device), kernel) for kernel in kernels)
+        target = architecture(device)
+        for layer in line.get("grids", ()):
+            yield target, grid_shape(*layer, SEQUENCES, device)
+        for layer in line.get("clusters", ()):
+            yield target, cluster_shape(*layer, device)
+        for layer in line.get("bulk_clusters", ()):
+            yield target, cluster_shape(*layer, device, bulk=True)
 
 
 def crowded(blocks: int) -> str:
     """What the LSTM's cluster kernel of 512 units needs if so many blocks share a multiprocessor."""
-    shape = cluster_shape("lstm", 512, "bfloat16", find("H200"))
+    device = find("H200")
+    shape = cluster_shape("lstm", 512, "bfloat16", device)
     bounds = "__launch_bounds__(THREADS, {})".format
     source = shape.source.replace(bounds(1), bounds(blocks))
-    result = compile_report(source, arch=architecture(find("H200")), options=shape.options)[
-        "persistent_forward", "sm_90"
-    ]
+    kernels = compile_report(source, arch=architecture(device), options=shape.options)
+    result = kernels["persistent_forward", "sm_90"]
     return (
         f"{quantity(blocks, 'block')} on a multiprocessor: {result.registers} registers, "
         f"{result.spill_stores} bytes spilled, {result.spill_loads} read back"

@@ -40,7 +40,8 @@ class Workload(NamedTuple):
     def flops(self, part: str = "step") -> int:
         """FLOP of the products: a step has three times those of its forward pass."""
         network = Network.create(self.cell, self.I, self.H, layers=self.L)
-        return forward_flops(network, self.T, self.B) * {"forward": 1, "backward": 2, "step": 3}[part]
+        forward = forward_flops(network, self.T, self.B)
+        return forward * {"forward": 1, "backward": 2, "step": 3}[part]
 
 
 @dataclass
@@ -61,7 +62,8 @@ class Measurement:
 
     def median(self, part: str) -> float | None:
         """Seconds of a part."""
-        return statistics.median(self.seconds[part]) if self.seconds.get(part) else None
+        rounds = self.seconds.get(part)
+        return statistics.median(rounds) if rounds else None
 
     def exclude(self, reason: str) -> None:
         """Drop all times and keep the reason: times of a contestant that failed are not measurements."""

@@ -81,12 +81,10 @@ def _settings(chosen: argparse.Namespace):
 
     same = "task ranks cell hidden_size layers steps batch seed optimiser learning_rate momentum chunk"
     same += " clip rung checkpoint resume every survive"
-    return RunSettings(
-        task_options=dict(map(_option, chosen.options)),
-        split=None if chosen.split is None else _numbers(chosen.split),
-        overlap=not chosen.no_overlap,
-        **{name: getattr(chosen, name) for name in same.split()},
-    )
+    options = {name: getattr(chosen, name) for name in same.split()}
+    options["task_options"] = dict(map(_option, chosen.options))
+    options["split"] = None if chosen.split is None else _numbers(chosen.split)
+    return RunSettings(overlap=not chosen.no_overlap, **options)
 
 
 def _option(text: str) -> tuple[str, int | str]:
@@ -114,22 +112,25 @@ class Lines:
     def show(self, lines: "np.ndarray") -> None:
         """Print where the ranks stand, if it is time and they have continued to another loss."""
         front = lines[lines["step"].argmax()]
-        if time.monotonic() < self.next or front["step"] == self.shown or math.isnan(front["loss"]):
+        step = front["step"]
+        loss = front["loss"]
+        if time.monotonic() < self.next or step == self.shown or math.isnan(loss):
             return
         self.next = time.monotonic() + SECONDS_BETWEEN_LINES
-        self.shown = front["step"]
-        print(f"step {front['step']} of {self.steps}, loss {front['loss']:.4g}", flush=True)
+        self.shown = step
+        print(f"step {step} of {self.steps}, loss {loss:.4g}", flush=True)
 
 
 def _report(outcome: dict) -> str:
-    first = outcome["losses"][0]
-    last = outcome["losses"][-1]
-    verdict = "better" if outcome["held_out"] < outcome["baseline"] else "no better"
+    losses = outcome["losses"]
+    held_out = outcome["held_out"]
+    baseline = outcome["baseline"]
+    verdict = "better" if held_out < baseline else "no better"
     lines = (
         outcome["overlap"],
-        f"{outcome['ranks']} ranks, {outcome['steps']} steps: a minibatch's loss went from {first:.4g} "
-        f"to {last:.4g}.",
-        f"On held-out sequences the loss is {outcome['held_out']:.4g}, {verdict} than "
-        f"{outcome['baseline']:.4g}, the loss without training ({outcome['baseline_is']}).",
+        f"{outcome['ranks']} ranks, {outcome['steps']} steps: a minibatch's loss went from {losses[0]:.4g} "
+        f"to {losses[-1]:.4g}.",
+        f"On held-out sequences the loss is {held_out:.4g}, {verdict} than "
+        f"{baseline:.4g}, the loss without training ({outcome['baseline_is']}).",
     )
-    return "\n".join(line for line in lines if line)
+    return "\n".join(filter(None, lines))

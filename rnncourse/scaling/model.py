@@ -172,7 +172,8 @@ class Training:
     @property
     def flops(self) -> float:
         """Products of one update, both matrices."""
-        return PRODUCTS * 2 * self.steps * self.layers * 2 * self.hidden**2 * self.batch
+        multiply_adds = self.steps * self.layers * 2 * self.hidden**2 * self.batch  # of a forward pass
+        return PRODUCTS * 2 * multiply_adds
 
 
 def product_seconds(rates: dict[int, float], sequences: int, hidden: int = UNITS) -> float:
@@ -275,6 +276,6 @@ def stops_paying(lines: Sequence[Scaling]) -> tuple[int, str] | None:
     """
     for line, following in pairwise(lines):
         if line.update.seconds < PAYS * following.update.seconds:
-            lost = {name: following.terms[name] - line.terms[name] / 2 for name in line.terms}
+            lost = {name: following.terms[name] - time / 2 for name, time in line.terms.items()}
             return line.ranks, max(lost, key=lost.get)
     return None

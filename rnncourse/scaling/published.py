@@ -51,24 +51,30 @@ class Series:
 
 def _ring(name: str, node: int, samples: list[int]) -> Series:
     """Updates from samples a second on 1, 2, … GPUs."""
-    numbered = enumerate(samples, 1)
-    points = (Point(gpus, 1e3 * RING_MINIBATCH * gpus / rate, RING_MINIBATCH) for gpus, rate in numbered)
+    points = []
+    for gpus, rate in enumerate(samples, 1):
+        milliseconds = 1e3 * RING_MINIBATCH * gpus / rate
+        points.append(Point(gpus, milliseconds, RING_MINIBATCH))
     return Series(name, node, RING_GIGABYTES, tuple(points))
 
 
 def _mlperf(name: str, node: int, gigabit: float, epochs: list) -> Series:
     """Updates of GNMT from epochs: [GPUs, minibatch, seconds]; a node has 8 links of `gigabit` Gbit/s."""
-    points = (
-        Point(gpus, 1e3 * seconds * batch / GNMT_SEQUENCES, batch // gpus) for gpus, batch, seconds in epochs
-    )
+    points = []
+    for gpus, batch, seconds in epochs:
+        milliseconds = 1e3 * seconds * batch / GNMT_SEQUENCES
+        points.append(Point(gpus, milliseconds, batch // gpus))
     known = (8 * gigabit / 8, 14.0)
     return Series(name, node, 2 * GNMT_GIGABYTES, tuple(points), known, by_sequences=True)
 
 
 def _accumulated(name: str, node: int, bytes: int, tokens: list) -> Series:
     """Updates with accumulation, in the time of one GPU's update: [GPUs, tokens/s, sequences / 1,024]."""
-    one = tokens[0][1]
-    points = (Point(gpus, one / rate * size, 128, 8 * size / gpus) for gpus, rate, size in tokens)
+    _, rate_of_one, _ = tokens[0]
+    points = []
+    for gpus, rate, size in tokens:
+        time = rate_of_one / rate * size
+        points.append(Point(gpus, time, 128, 8 * size / gpus))
     return Series(name, node, bytes * GNMT_GIGABYTES, tuple(points))
 
 
@@ -85,8 +91,11 @@ def _speedups(name: str, node: int, networks: dict[str, list]) -> Series:
     points = []
     for network, pairs in networks.items():
         scale = MLSTM_SCALE if network == "8k" else 1.0
-        points += (Point(gpus, scale * gpus / speedup, 256, 1.0, scale, network) for gpus, speedup in pairs)
-    return Series(name, node, _mlstm_bytes(4096) * 1e-9, tuple(points))
+        for gpus, speedup in pairs:
+            time = scale * gpus / speedup
+            points.append(Point(gpus, time, 256, 1.0, scale, network))
+    gigabytes = _mlstm_bytes(4096) * 1e-9
+    return Series(name, node, gigabytes, tuple(points))
 
 
 KINDS = {"ring": _ring, "mlperf": _mlperf, "accumulated": _accumulated, "speedups": _speedups}
@@ -100,7 +109,8 @@ def find(name: str) -> Series:
     for series in SERIES:
         if series.name == name:
             return series
-    raise ValueError(f"no series is called {name!r}; there are {', '.join(s.name for s in SERIES)}")
+    names = ", ".join(series.name for series in SERIES)
+    raise ValueError(f"no series is called {name!r}; there are {names}")
 
 
 # TFLOP/s of the recurrent product of 1152 units by sequences, TitanX, float32: SVAIL, Persistent RNNs, 2016;

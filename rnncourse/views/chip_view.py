@@ -39,10 +39,11 @@ def sharing(cell: str, hidden: int, itemsize: int, device: str) -> Sharing | str
         tiles = tiles_for(gates, hidden, sheet.multiprocessors, sheet.compute_capability[0])
     except ValueError as error:
         return str(error)
-    of_block = tiles.warps * tiles.units
-    rows = np.minimum(of_block, hidden - np.arange(tiles.blocks) * of_block)
+    units_per_block = tiles.warps * tiles.units
+    units_before = np.arange(tiles.blocks) * units_per_block
+    units = np.minimum(units_per_block, hidden - units_before)
     of_thread = f", {tiles.weights} weights a thread"
-    return Sharing("float32 kernel in Python", tiles.blocks, rows / of_block, of_thread)
+    return Sharing("float32 kernel in Python", tiles.blocks, units / units_per_block, of_thread)
 
 
 def finding(cell: str, hidden: int, itemsize: int, device: str) -> str:
@@ -59,8 +60,9 @@ def finding(cell: str, hidden: int, itemsize: int, device: str) -> str:
     else:
         taken = f"{mine.blocks} of {sheet.multiprocessors} multiprocessors{mine.of_thread}"
         kernel = f"{mine.kernel} takes {taken}"
+    needed = places[0].needed / 2**20
     return (
-        f"{cell}, {hidden} units, {itemsize} bytes a weight, {device}: {places[0].needed / 2**20:.2f} MiB; "
+        f"{cell}, {hidden} units, {itemsize} bytes a weight, {device}: {needed:.2f} MiB; "
         f"{closest}. The course's {kernel}."
     )
 
@@ -68,17 +70,19 @@ def finding(cell: str, hidden: int, itemsize: int, device: str) -> str:
 def figure_chip(cell: str, hidden: int, itemsize: int, device: str) -> Figure:
     """Left: what is needed beside what each place has; right: the multiprocessors that keep weights."""
     figure, (left, right) = canvas(1, 2, width=9.0, height=3.4)
-    places = fits(cell, hidden, itemsize, find(device))
+    sheet = find(device)
+    places = fits(cell, hidden, itemsize, sheet)
     mine = sharing(cell, hidden, itemsize, device)
     names = [re.sub(" (?=multiprocessor|and)", "\n", place.place.name) for place in places]
     sizes = [place.place.bytes / 2**20 for place in places]
     colours = ["okabe:green" if place.fits else "okabe:orange" for place in places]
-    left.axvline(places[0].needed / 2**20, color="black", linestyle="--", zorder=1.5)
+    needed = places[0].needed / 2**20
+    left.axvline(needed, color="black", linestyle="--", zorder=1.5)
     bars = left.barh(names, sizes, color=colours, zorder=1)
     left.bar_label(bars, fmt="%.3g", padding=5, bbox=PAPER)  # the dashed line would strike a number through
     left.set(xlim=(0, 1.15 * max(sizes)), xlabel="MiB; dashed: what the weights need")
     left.invert_yaxis()
-    _draw_blocks(right, mine, find(device).multiprocessors)
+    _draw_blocks(right, mine, sheet.multiprocessors)
     outcome = "it does not run" if isinstance(mine, str) else f"{mine.blocks} blocks"
     right.set_title(f"{device}: {outcome}")
     return figure

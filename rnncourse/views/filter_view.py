@@ -17,13 +17,16 @@ def answers(k0: float, k1: float, k2: float) -> np.ndarray:
     """The photograph filtered along its rows [rows,columns] by k0 x[t] + k1 x[t-1] + k2 x[t-2]."""
     rows = brightness("test", SHRINK)
     kernel = np.array([[k0, k1, k2]], dtype=rows.dtype)
-    return filtered(rows.T[:, :, np.newaxis], kernel)[:, :, 0].T
+    x = rows.T[:, :, np.newaxis]  # [T,B,1], a sequence for each row
+    answer = filtered(x, kernel)
+    return answer[:, :, 0].T
 
 
 def finding(k0: float, k1: float, k2: float) -> str:
     """What the picture shows, in one sentence."""
     total = k0 + k1 + k2
-    size = np.abs(answers(k0, k1, k2)[:, 2:]).mean()
+    answer = answers(k0, k1, k2)[:, 2:]
+    size = np.abs(answer).mean()
     level = f"are kept, times {total:g}" if total else "are answered by 0, only changes show"
     return f"Kernel ({k0:g}, {k1:g}, {k2:g}): level areas {level}; mean size of the answer {size:.3f}."
 

@@ -16,11 +16,14 @@ SIZES = tuple(svail_gemm.FORWARD)
 
 def finding(measured: Measured, peak: float, size: int) -> str:
     """What the picture shows, in one sentence."""
-    rates = {name: svail_gemm.forward(size, name) for name in svail_gemm.LIBRARIES}
 
     def shares_at(place):
-        shares = {name: 100 * of_library[place] / svail_gemm.PEAK for name, of_library in rates.items()}
-        return ", ".join(f"{name} {share:.0f} %" for name, share in shares.items())
+        shares = []
+        for name in svail_gemm.LIBRARIES:
+            rate = svail_gemm.forward(size, name)[place]
+            share = 100 * rate / svail_gemm.PEAK
+            shares.append(f"{name} {share:.0f} %")
+        return ", ".join(shares)
 
     first = shares_at(0)
     last = shares_at(-1)

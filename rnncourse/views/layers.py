@@ -93,6 +93,8 @@ def count_crossings(layers: list[int], rows: np.ndarray, edges: Edges) -> int:
     crossings = 0
     for (a, b), (c, d) in combinations(edges, 2):
         if layers[a] == layers[c]:
-            is_crossing = (rows[a] - rows[c]) * (rows[b] - rows[d]) < 0
-            crossings += int(is_crossing)
+            start_distance = rows[a] - rows[c]
+            end_distance = rows[b] - rows[d]
+            if start_distance * end_distance < 0:
+                crossings += 1
     return crossings

@@ -52,8 +52,9 @@ def impulse_response(model: Model) -> np.ndarray:
     """What one bright pixel adds to the answers at its own step and after it [LAGS], by its brightness."""
     x = np.zeros((SETTLE + LAGS, 2, 1), dtype=model.network.dtype)
     x[SETTLE, 1] = BRIGHT
-    answer = model.predict(x)[0][SETTLE:, :, 0]
-    return (answer[:, 1] - answer[:, 0]) / BRIGHT
+    prediction, *_ = model.predict(x)
+    dark, bright = prediction[SETTLE:, :, 0].T
+    return (bright - dark) / BRIGHT
 
 
 def record(
@@ -66,7 +67,8 @@ def record(
     """Trains a network on one filter, with snapshots on the way; look(recording) is called after each."""
     task = image_filters.task(filter)
     recording = Recording(filter, task.baseline.value, ())
-    moments = {0, *np.geomspace(1, UPDATES, SNAPSHOTS).round().astype(int).tolist()}
+    updates = np.geomspace(1, UPDATES, SNAPSHOTS).round().astype(int)
+    moments = {0, *updates.tolist()}
 
     def watch(step: int, model: Model) -> None:
         nonlocal recording
@@ -104,12 +106,15 @@ def finding(recording: Recording, number: int = -1) -> str:
     def numbers(response):
         return ", ".join(f"{value:+.2f}" for value in response[:count])
 
-    verdict = "below" if snapshot.error < recording.baseline else "not yet below"
+    baseline = recording.baseline
+    verdict = "below" if snapshot.error < baseline else "not yet below"
+    answer = numbers(snapshot.response)
+    wanted = numbers(recording.kernel)
     return (
         f"After {snapshot.updates} updates the network answers a bright pixel with "
-        f"{numbers(snapshot.response)}, the {recording.filter} filter with {numbers(recording.kernel)}; the "
+        f"{answer}, the {recording.filter} filter with {wanted}; the "
         f"error on the held-out photograph is {snapshot.error:.2g}, {verdict} the baseline's "
-        f"{recording.baseline:.2g}."
+        f"{baseline:.2g}."
     )
 
 

@@ -115,7 +115,8 @@ def finding(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> 
     share = 100 * best.parts[part] / best.step
     recorded = f"No record of this size on {device} is kept."
     if measured:
-        beside = "; ".join(_beside(row, measured[row.name]) for row in lines if row.name in measured)
+        comparisons = [_beside(row, measured[row.name]) for row in lines if row.name in measured]
+        beside = "; ".join(comparisons)
         recorded = f"Recorded on {device}, with launch and input product: {beside}."
     return (
         f"{layer}: microseconds of a forward step, predicted, not measured. {ways} "
@@ -188,8 +189,11 @@ def _is(gpu: dict, sheet: Device) -> bool:
 
 
 def _measured(cell: str, hidden: int, minibatch: int, dtype: str, device: str) -> dict[str, float]:
-    lines = recorded(cell, hidden, dtype, device)
-    return {name: step for (name, B), step in lines.items() if B == minibatch and name in KNOWN}
+    steps = {}
+    for (name, B), step in recorded(cell, hidden, dtype, device).items():
+        if B == minibatch and name in KNOWN:
+            steps[name] = step
+    return steps
 
 
 def _sum(row: StepRow) -> str:

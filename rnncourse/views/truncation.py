@@ -48,7 +48,8 @@ def figure_reach(T: int, k: int) -> Figure:
 
 def describe_reach(T: int, k: int) -> str:
     """The text alternative of figure_reach."""
-    counts = ", ".join(f"{name} {reach.sum()}" for name, reach in reaches(T, k).items())
+    pairs = {name: reach.sum() for name, reach in reaches(T, k).items()}
+    counts = ", ".join(f"{name} {count}" for name, count in pairs.items())
     return (
         f"Pairs of a loss and a step it reaches, T = {T}: {counts}. The window follows every loss at the "
         "same distance; a chunk gives its first loss one step and its last loss the whole chunk."

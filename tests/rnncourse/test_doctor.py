@@ -70,8 +70,8 @@ def test_a_missing_package_is_told_with_what_it_is_for_and_the_command(monkeypat
 
 
 def test_a_full_disk_and_a_folder_that_cannot_be_written_are_told(monkeypatch, tmp_path):
-    assert "free some space" in doctor._disk(3 * 10**8).remedy
-    assert doctor._disk(50 * 10**9).remedy is None
+    assert str(tmp_path) in doctor._disk(3 * 10**8, tmp_path).remedy
+    assert doctor._disk(50 * 10**9, tmp_path).remedy is None
     monkeypatch.setattr(doctor.os, "access", lambda path, mode: False)
     assert doctor._writable(tmp_path).remedy == f"chmod u+w {tmp_path}"
 
