@@ -75,11 +75,12 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> Su
 def _without_forgetting(new: Submissions, known: Submissions) -> Submissions:
     """The new entries; a file whose lesson is not requested now stays what it was collected as."""
     before = {(entry.source, entry.sha256): entry for entry in known if entry.lesson}
-    is_unwanted = submissions.NOT_WANTED.match
-    return [
-        before.get((entry.source, entry.sha256), entry) if is_unwanted(entry.reason or "") else entry
-        for entry in new
-    ]
+    remembered = []
+    for entry in new:
+        if submissions.NOT_WANTED.match(entry.reason or ""):
+            entry = before.get((entry.source, entry.sha256), entry)
+        remembered.append(entry)
+    return remembered
 
 
 def check_places(folder: Path, sources: Iterable[Path]) -> None:
@@ -109,7 +110,8 @@ def _of_source(
     spent = Counter()  # seconds: two hundred files of one student may be slow
     folders = Counter(str(folder) for entry in listed for folder in PurePosixPath(entry.path).parents)
     stated = _identifiers(archives.entries(source)) if layout == "blackboard" else []
-    among = layouts.Paths((f"{above}{path}".removeprefix(top or "") for path in paths), stated)
+    below_top = [f"{above}{path}".removeprefix(top or "") for path in paths]
+    among = layouts.Paths(below_top, stated)
     for entry in archives.entries(source):
         place, _, name = entry.path.rpartition("/")
         if layout == "nbgrader" and name == "timestamp.txt" and folders[place or "."] > 1:
@@ -248,9 +250,10 @@ def _lesson(
 def _of_content(names: set[str], wanted: tuple[str, ...]) -> tuple[str, str] | None:
     """(lesson, remark) of a notebook under another lesson's name that holds exercises of one requested."""
     holds = lessons_in(names, wanted)
-    if len(holds) == 1:
-        return (*holds, f"its name is of another lesson, its exercises of {holds[0]}")
-    return None
+    if len(holds) != 1:
+        return None
+    (lesson,) = holds
+    return lesson, f"its name is of another lesson, its exercises of {lesson}"
 
 
 def _of_several(lesson: str, shown: Path, names: set[str], wanted: tuple[str, ...]) -> tuple[str, str | None]:
@@ -331,9 +334,10 @@ def _decisions(rivals: Submissions, taken: list[str], folder: Path) -> Iterator[
 
     def is_as_new(entry):
         *order, moment = rank(entry)
-        return order == best[:2] and moment >= best[2] - (COPYING if entry.layout == "plain" else 0)
+        copying = COPYING if entry.layout == "plain" else 0
+        return order == best_order and moment >= latest - copying
 
-    best = [*max(map(rank, rivals))]
+    *best_order, latest = max(map(rank, rivals))
     first = [number for number, entry in enumerate(rivals) if is_as_new(entry)]
     contents = {rivals[number].sha256 for number in first}
     winner = min(first, key=lambda number: rivals[number].source)
@@ -384,15 +388,22 @@ def _with_remarks(listed: Submissions) -> Submissions:
             if len(group) > 1:
                 yield f"{before}{' and '.join(sorted(group))}{after}"
 
-    noted = {entry: "; ".join(notes(entry)) for entry in listed if entry.graded and not entry.reason}
-    return [replace(entry, reason=f"note: {noted[entry]}") if noted.get(entry) else entry for entry in listed]
+    remarked = []
+    for entry in listed:
+        sentences = [*notes(entry)] if entry.graded and not entry.reason else []
+        if sentences:
+            entry = replace(entry, reason=f"note: {'; '.join(sentences)}")
+        remarked.append(entry)
+    return remarked
 
 
 def describe(listed: Submissions) -> Iterator[str]:
     """The list in words: how many of each lesson, then each file that does not count with its reason."""
     counting = submissions.graded(listed)
-    students = list(dict.fromkeys(printable(entry.name or entry.student, 40) for entry in counting))
-    names = ", ".join([*students[:NAMES], *(["…"] if len(students) > NAMES else [])])
+    students = [*dict.fromkeys(printable(entry.name or entry.student, 40) for entry in counting)]
+    if len(students) > NAMES:
+        students = [*students[:NAMES], "…"]
+    names = ", ".join(students)
     count = len({entry.student for entry in counting})
     size = f"{quantity(len(counting), 'notebook')} of {quantity(count, 'student')}"
     yield f"{size} will be graded{(': ' if names else '')}{names}"

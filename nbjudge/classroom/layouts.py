@@ -52,17 +52,22 @@ class Paths:
         """students: identifiers that the platform has written into files beside the notebooks."""
         paths = list(paths)
         self.stems = {_stem(path.rpartition("/")[2]) for path in paths}
-        around = [texts for stem in self.stems if any(texts := _around_lesson(stem))]
-        before, after = ({texts[side] for texts in around} for side in (0, 1))
+        before = set()
+        after = set()
+        for stem in self.stems:
+            texts = _around_lesson(stem)
+            if any(texts):
+                before.add(texts[0])
+                after.add(texts[1])
         # hw_bptt_ada, hw_bptt_bo; not ada_bptt_v1, ada_bptt_v2
-        self.begins_with_title = len(before) == 1 < len(after) and not any(map(VERSION.fullmatch, after))
-        matches = [_groups(path, layout) for layout in PLATFORMS for path in paths]
-        heads = {groups["title_and_student"] for groups in matches if "title_and_student" in groups}
-        common = os.path.commonprefix([*heads])  # noqa: RUF071  by characters
-        shared = common.rpartition("_") if len(heads) > 1 else ("", "", "")
-        ends = [(head, f"_{student}") for student in students for head in heads]
-        stated = [head.removesuffix(end) + "_" for head, end in ends if head.endswith(end)]
-        self.title = mode(stated or [shared[0] + shared[1]])  # which all names begin with
+        has_one_beginning = len(before) == 1 < len(after)
+        self.begins_with_title = has_one_beginning and not any(map(VERSION.fullmatch, after))
+        heads = set()
+        for layout in PLATFORMS:
+            for path in paths:
+                heads.add(_groups(path, layout).get("title_and_student"))
+        heads.discard(None)
+        self.title = _title(heads, students)  # which all names begin with
 
     def without_number(self, stem: str) -> str:
         """A file's name without the number that a browser or Canvas has added.
@@ -78,16 +83,32 @@ class Paths:
         return bare if bare in self.stems or is_copy else stem
 
 
+def _title(heads: set[str], students: Iterable[str]) -> str:
+    """The assignment's title, up to the "_" behind it, of heads such as "homework_1_ada"."""
+    titles = []
+    for student in students:
+        end = f"_{student}"
+        titles += [head.removesuffix(end) + "_" for head in heads if head.endswith(end)]
+    if titles:
+        return mode(titles)
+    if len(heads) < 2:
+        return ""
+    common = os.path.commonprefix([*heads])  # noqa: RUF071  by characters
+    title, underscore, _ = common.rpartition("_")
+    return title + underscore
+
+
 def find_layout(paths: Iterable[str]) -> str:
     """The layout that most paths of notebooks have; plain where none has most of them."""
     paths = list(paths)
     for kind, platform in PLATFORMS.items():
         beside = platform.get("beside")
         rivals = [path for path in paths if not (beside and re.search(beside, path))]
-        owners = [person for path in rivals if (person := owner(path, kind))]
+        owners = [*filter(None, (owner(path, kind) for path in rivals))]
         names = {person.name for person in owners}
         students = {person.student for person in owners}
-        if 2 * len(owners) > len(rivals) and len(names) <= len(students):
+        is_usual = 2 * len(owners) > len(rivals)
+        if is_usual and len(names) <= len(students):
             return kind  # where several names have one number, as in ada_2026_11_x.ipynb, it is not a user's
     return "plain"
 
@@ -99,14 +120,18 @@ def owner(path: str, layout: str, top: str | None = "", among: Paths | None = No
     among: the paths of the same download.
     """
     if layout == "plain":
-        student = None if top is None else _plain(path.removeprefix(top), among or Paths([path]))
+        if top is None:
+            return None
+        student = _plain(path.removeprefix(top), among or Paths([path]))
         return Owner(student) if student else None
     groups = _groups(path, layout)
     if "title_and_student" in groups:
         head = groups["title_and_student"]
         title = among.title if among else ""
-        rest = head[len(title) :] if title and head.startswith(title) else head.rpartition("_")[2]
-        groups["student"] = rest
+        if title and head.startswith(title):
+            groups["student"] = head.removeprefix(title)
+        else:
+            _, _, groups["student"] = head.rpartition("_")
     student = _clean(groups.get("student", ""))
     name = _clean(groups["name"]) if "name" in groups else None
     number = int(groups["number"]) if "number" in groups else None
@@ -126,20 +151,29 @@ def time_in(groups: Mapping[str, str]) -> str | None:
 
     A zone is an offset or a name of the tz database; what neither knows is UTC, as nbgrader has it.
     """
-    month = groups.get("month", "").lower()
-    named = [number for number, name in enumerate(MONTHS, 1) if len(month) > 2 and name.startswith(month)]
-    if not month.isdecimal() and not named:
+    text = groups.get("month", "").lower()
+    months = []
+    if len(text) > 2:
+        months = [number for number, name in enumerate(MONTHS, 1) if name.startswith(text)]
+    if months:
+        month = months[0]
+    elif text.isdecimal():
+        month = int(text)
+    else:
         return None
     hour = int(groups["hour"])
     if half := groups.get("half"):
-        hour = hour % 12 + 12 * (half.lower() == "p")
-    number = named[0] if named else int(month)
-    rest = int(groups["day"]), hour, int(groups["minute"]), int(groups.get("second", 0))
+        hour = hour % 12
+        if half.lower() == "p":
+            hour += 12
+    date = int(groups["year"]), month, int(groups["day"])
+    clock = hour, int(groups["minute"]), int(groups.get("second", 0))
+    zone = _zone(groups["zone"]) if "zone" in groups else None
     try:
-        when = datetime(int(groups["year"]), number, *rest)
+        when = datetime(*date, *clock)
     except ValueError:
         return None
-    return when.replace(tzinfo=_zone(groups["zone"]) if "zone" in groups else None).isoformat()
+    return when.replace(tzinfo=zone).isoformat()
 
 
 def _zone(text: str) -> tzinfo:
@@ -164,11 +198,12 @@ def top_folder(paths: Iterable[str]) -> str | None:
     parts = [re.sub(r"\.zip/.*", ".zip", path, flags=re.I | re.S).split("/") for path in paths]
     tops = {part[0] for part in parts}
     below = {part[1] for part in parts if len(part) > 2}
+    files = [part[1] for part in parts if len(part) == 2]
     if len(tops) != 1 or any(len(part) == 1 for part in parts):
         return ""
     (top,) = tops
-    among = Paths(part[1] for part in parts if len(part) == 2)
-    beside = {_student_in(part[1], among) for part in parts if len(part) == 2}
+    among = Paths(files)
+    beside = {_student_in(file, among) for file in files}
     if len(below) > 1 and not beside:
         return f"{top}/"
     return "" if not below and beside <= {None, _clean(top)} else None
