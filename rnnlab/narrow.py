@@ -23,8 +23,10 @@ class Int8Weights(NamedTuple):
 def to_bfloat16(array: np.ndarray) -> np.ndarray:
     """float32 numbers in uint16, rounded to nearest, ties to even; a NaN stays one."""
     bits = np.ascontiguousarray(array, "float32").view("uint32")
-    rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("uint16")
-    return np.where(np.isnan(array), np.uint16(0x7FFF), rounded)  # rounding could carry a NaN over to 0
+    last_bit = bits >> 16 & 1  # of the upper half
+    rounded = (bits + 0x7FFF + last_bit) >> 16
+    nan = np.uint16(0x7FFF)  # rounding could carry one over to 0
+    return np.where(np.isnan(array), nan, rounded.astype("uint16"))
 
 
 def from_bfloat16(array: np.ndarray) -> np.ndarray:
@@ -39,7 +41,8 @@ def quantize(weights: np.ndarray) -> Int8Weights:
     """
     scale = np.abs(weights).max(axis=1, initial=0) / np.float32(LARGEST)
     divisor = np.where(scale > 0, scale, np.float32(1))
-    values = np.clip(np.rint(weights / divisor[:, None]), -LARGEST, LARGEST)
+    values = np.rint(weights / divisor[:, None])
+    values = np.clip(values, -LARGEST, LARGEST)
     return Int8Weights(values.astype("int8"), scale.astype("float32"))
 
 

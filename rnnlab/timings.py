@@ -37,15 +37,22 @@ class Timing:
 
 def disturbance(timings: Mapping[str, Timing]) -> str:
     """Sentence about spreads above DISTURBED and loads above CROWDED; empty if there are none."""
-    spreads = {name: timing.relative_spread for name, timing in timings.items()}
-    disturbed = [
-        f"{' '.join(name.split())} {spread:.0%}" for name, spread in spreads.items() if spread > DISTURBED
-    ]
-    signs = [f"spread of {', '.join(disturbed)}"] if disturbed else []
-    if (load := max((timing.load for timing in timings.values()), default=0.0)) > CROWDED:
+    disturbed = []
+    for name, timing in timings.items():
+        spread = timing.relative_spread
+        if spread > DISTURBED:
+            words = " ".join(name.split())
+            disturbed.append(f"{words} {spread:.0%}")
+    signs = []
+    if disturbed:
+        signs.append(f"spread of {', '.join(disturbed)}")
+    load = max((timing.load for timing in timings.values()), default=0.0)
+    if load > CROWDED:
         signs.append(f"{load:.1f} threads for each core")
+    if not signs:
+        return ""
     sentence = f"{' and '.join(signs)}: {OTHERS}."
-    return sentence[0].upper() + sentence[1:] if signs else ""
+    return sentence[0].upper() + sentence[1:]
 
 
 def load_of_a_core() -> float:

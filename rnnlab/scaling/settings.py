@@ -136,4 +136,5 @@ def read(text: str) -> RunSettings:
 
 def equal_shares(sequences: int, ranks: int) -> tuple[int, ...]:
     """Number of sequences of each rank: they differ by one at most, the larger ones first."""
-    return tuple(sequences // ranks + (rank < sequences % ranks) for rank in range(ranks))
+    share, remaining = divmod(sequences, ranks)
+    return (share + 1,) * remaining + (share,) * (ranks - remaining)

@@ -46,9 +46,11 @@ def recover(run: TrainingRun, error: Exception) -> None:
     run.team = Team(comm, MpiSums(comm, run.settings.overlap), shares, run.team.pen, members)
     run.must_save = True
     if run.team.rank == 0:
+        left = len(shares)
+        sequences = " + ".join(map(str, shares))
         run.note(
-            f"{_subject(lost)} lost; {len(shares)} of {len(shares) + len(lost)} ranks continue from step "
-            f"{run.point.step} with {' + '.join(map(str, shares))} sequences"
+            f"{_subject(lost)} lost; {left} of {left + len(lost)} ranks continue from step "
+            f"{run.point.step} with {sequences} sequences"
         )
 
 
@@ -85,4 +87,5 @@ def _restore_step(run: TrainingRun, step: int) -> None:
 
 def _subject(lost: list[int]) -> str:
     """Lost ranks as the beginning of a sentence."""
-    return f"rank {lost[0]} was" if len(lost) == 1 else f"ranks {', '.join(map(str, lost))} were"
+    numbers = ", ".join(map(str, lost))
+    return f"rank {numbers} was" if len(lost) == 1 else f"ranks {numbers} were"

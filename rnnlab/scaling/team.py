@@ -62,10 +62,13 @@ class Team:
         flat = {}
 
         def send(bucket: str, gradients: Arrays) -> None:
-            flat[bucket] = pack(list(gradients.values()))
-            if not np.isfinite(flat[bucket]).all():
-                self.not_finite += [name for name, g in gradients.items() if not np.isfinite(g).all()]
-            self.sums.start(bucket, flat[bucket])
+            vector = pack(list(gradients.values()))
+            flat[bucket] = vector
+            if not np.isfinite(vector).all():
+                for name, gradient in gradients.items():
+                    if not np.isfinite(gradient).all():
+                        self.not_finite.append(name)
+            self.sums.start(bucket, vector)
 
         result = self._propagate(model, loss, batch, chunk, rung, send)
         total_loss = np.array([result.loss])
