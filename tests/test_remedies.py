@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from nbjudge import course
-from nbjudge.classroom import processes
+from nbjudge.classroom import papers, processes, submissions
 from nbjudge.finding.notebook_file import Unusable
 from rnnlab.gpu import card
 from rnnlab.ladder import find, inference
@@ -60,3 +60,19 @@ def test_a_shell_reads_the_command_that_installs_what_is_missing(monkeypatch, re
     monkeypatch.delenv("RNNLAB_CUDA", raising=False)
     command = refused().partition(": ")[2]
     assert shlex.split(command) == [PYTHON, "-m", "pip", "install", *packages]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell reads these commands")
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [(submissions.load, ["collect", None, "DOWNLOAD.zip"]), (papers.papers_of, ["grade", None, "first."])],
+)
+def test_a_shell_reads_the_command_on_a_class_folder_with_a_space_in_its_name(tmp_path, function, words):
+    folder = tmp_path / "group two"
+    if function is papers.papers_of:
+        folder.mkdir()
+        (folder / "submissions.jsonl").write_text("")
+    with pytest.raises(Unusable) as refusal:
+        function(folder)
+    command = str(refusal.value).partition("class ")[2].rpartition("class ")[2]
+    assert shlex.split(command) == [word or str(folder) for word in words]

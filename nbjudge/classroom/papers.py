@@ -9,6 +9,7 @@ from nbjudge.classroom.report_summary import Paper, Papers
 from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.printable import printable
+from nbjudge.remedies import command_line
 
 LONGEST = 1200  # characters of the reasons why a student has no mark
 
@@ -33,14 +34,15 @@ def papers_of(folder: Path, lesson: str | None = None) -> list[Paper]:
     marked = [paper for paper in papers if not paper.problem]
     if marked:
         return marked
-    command = f"{current().command} class"
     if papers:
+        report = command_line(current().command, "class", "report", folder)
         raise Unusable(
             f"{folder}: none of the {len(papers)} notebooks that count could be graded; "
-            f"{command} report {folder} gives the reasons."
+            f"{report} gives the reasons."
         )
     chosen = f" of {lesson}" if lesson else ""
-    raise Unusable(f"{folder} holds no graded submission{chosen}: run {command} grade {folder} first.")
+    grade = command_line(current().command, "class", "grade", folder)
+    raise Unusable(f"{folder} holds no graded submission{chosen}: run {grade} first.")
 
 
 def _paper(folder: Path, result: results.Result, entry: submissions.Submission) -> Paper:

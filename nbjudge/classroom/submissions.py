@@ -14,6 +14,7 @@ from pathlib import Path
 from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.finding.notebook_file import Unusable
+from nbjudge.remedies import command_line
 
 NOT_WANTED = re.compile(r"it is of \w+, and (.+) was requested")  # the reason at a notebook of another lesson
 SLUG = 40  # characters of a student's identifier that a folder's name shows
@@ -52,9 +53,9 @@ def load(folder: Path) -> Submissions:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except FileNotFoundError:
+        collect = command_line(current().command, "class", "collect", folder, "DOWNLOAD.zip")
         raise Unusable(
-            f"{folder} is not a class folder (it has no submissions.jsonl): "
-            f"begin with {current().command} class collect {folder} DOWNLOAD.zip"
+            f"{folder} is not a class folder (it has no submissions.jsonl): begin with {collect}"
         ) from None
     return [_parsed(path, number, line) for number, line in enumerate(lines, 1) if line]
 
