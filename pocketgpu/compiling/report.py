@@ -18,6 +18,7 @@ from pocketgpu.compiling import compilers
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")  # T4, A100, H200
 RESERVED_SHARED = 1024  # bytes a block that the system takes from sm_90 on; the linker counts them
 COLUMNS = ("registers", "spill_stores", "spill_loads", "stack", "shared", "constant")
+HEADINGS = [name.replace("_", " ") for name in COLUMNS]
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class Compiled:
     ptx: str = field(repr=False, default="")  # of everything compiled with it
     cubin: bytes = field(repr=False, default=b"")
 
+    @property
+    def numbers(self) -> list[int]:
+        """The sizes, in the order of COLUMNS."""
+        return [getattr(self, name) for name in COLUMNS]
+
 
 @dataclass(frozen=True)
 class CompileReport:
@@ -45,7 +51,8 @@ class CompileReport:
     def __getitem__(self, key: str | tuple[str, str]) -> Compiled:
         """Row of an architecture, or of a kernel and an architecture."""
         *name, arch = (key,) if isinstance(key, str) else key
-        matches = [entry for entry in self.kernels if entry.arch == arch and name in ([], [entry.kernel])]
+        of_arch = [entry for entry in self.kernels if entry.arch == arch]
+        matches = [entry for entry in of_arch if name in ([], [entry.kernel])]
         if len(matches) != 1:
             known = ", ".join(f"{entry.kernel} {entry.arch}" for entry in self.kernels)
             raise KeyError(f"{key!r} names {len(matches)} of: {known}")
@@ -56,29 +63,26 @@ class CompileReport:
 
     def __str__(self) -> str:
         width = max(len(entry.kernel) for entry in self.kernels)
-        head = f"{'kernel':<{width}} {'arch':>7}" + "".join(f"{_heading(name):>14}" for name in COLUMNS)
-        rows = (
-            f"{entry.kernel:<{width}} {entry.arch:>7}"
-            + "".join(f"{getattr(entry, name):>14}" for name in COLUMNS)
-            for entry in self.kernels
-        )
-        return "\n".join([head, *rows])
+        headings = "".join(f"{heading:>14}" for heading in HEADINGS)
+        lines = [f"{'kernel':<{width}} {'arch':>7}{headings}"]
+        for entry in self.kernels:
+            numbers = "".join(f"{number:>14}" for number in entry.numbers)
+            lines.append(f"{entry.kernel:<{width}} {entry.arch:>7}{numbers}")
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         cell = '<td style="text-align:right">{}</td>'.format
-        heads = "".join(f'<th scope="col">{_heading(name)}</th>' for name in ("kernel", "arch", *COLUMNS))
-        rows = "".join(
-            f'<tr><td style="text-align:left">{html.escape(entry.kernel)}</td>{cell(entry.arch)}'
-            + "".join(cell(getattr(entry, name)) for name in COLUMNS)
-            + "</tr>"
-            for entry in self.kernels
-        )
+        headings = "".join(f'<th scope="col">{heading}</th>' for heading in ("kernel", "arch", *HEADINGS))
+        rows = []
+        for entry in self.kernels:
+            kernel = f'<td style="text-align:left">{html.escape(entry.kernel)}</td>'
+            cells = "".join(map(cell, (entry.arch, *entry.numbers)))
+            rows.append(f"<tr>{kernel}{cells}</tr>")
+        body = "".join(rows)
         note = "registers a thread; spills, stack, shared and constant memory in bytes"
-        return f"<table><caption>{note}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _heading(name: str) -> str:
-    return name.replace("_", " ")
+        return (
+            f"<table><caption>{note}</caption><thead><tr>{headings}</tr></thead><tbody>{body}</tbody></table>"
+        )
 
 
 def compile_report(
@@ -100,25 +104,33 @@ def compile_report(
     if problem := compilers.missing():
         raise compilers.CompilerMissing(problem)
     of_kernel = _options_of(kernel)
-    fastmath = bool(of_kernel.get("fastmath")) if fastmath is None else fastmath
-    registers = of_kernel.get("max_registers") if registers is None else registers
+    name = getattr(kernel, "__name__", None)
+    if fastmath is None:
+        fastmath = bool(of_kernel.get("fastmath"))
+    if registers is None:
+        registers = of_kernel.get("max_registers")
+    if fastmath:
+        options = (*options, "-use_fast_math")
+    architectures = (arch,) if isinstance(arch, str) else arch
     kernels = []
-    for architecture in (arch,) if isinstance(arch, str) else arch:
+    for architecture in architectures:
         if callable(kernel):
             ptx, codes = _codes_of_kernel(kernel, signature, architecture, fastmath, of_kernel)
         else:
-            fast = ("-use_fast_math",) if fastmath else ()
-            ptx = compilers.ptx_of_cpp(*_text_and_name(kernel), architecture, (*options, *fast))
+            text, file = _text_and_name(kernel)
+            ptx = compilers.ptx_of_cpp(text, file, architecture, options)
             codes = [ptx]
-        name = getattr(kernel, "__name__", None)
-        kernels += _read(*compilers.linked(codes, architecture, registers), ptx, architecture, name)
+        cubin, log = compilers.linked(codes, architecture, registers)
+        kernels += _read(cubin, log, ptx, architecture, name)
     return CompileReport(tuple(kernels))
 
 
 def _text_and_name(source: str | Path) -> tuple[str, str]:
-    if isinstance(source, str) and re.search(r"\s", source):
+    is_text = isinstance(source, str) and re.search(r"\s", source)
+    if is_text:
         return source, "text.cu"
-    return Path(source).read_text(encoding="utf-8"), Path(source).name
+    path = Path(source)
+    return path.read_text(encoding="utf-8"), path.name
 
 
 def _options_of(kernel: Callable | str | Path) -> dict:
@@ -139,18 +151,25 @@ def _codes_of_kernel(
 
     if signature is None:
         raise ValueError(f"{kernel.__name__} needs a signature: numba types, or arguments as for a launch")
-    major, minor = divmod(int(re.sub(r"\D", "", arch)), 10)
-    choices = {"cc": (major, minor), "fastmath": fastmath, "opt": bool(options.get("opt", True))}
+    capability = divmod(_number_of(arch), 10)
+    choices = {"cc": capability, "fastmath": fastmath, "opt": bool(options.get("opt", True))}
     bounds = options.get("launch_bounds")
-    with without_gpu((major, minor)):
+    with without_gpu(capability):
         kinds = tuple(map(type_of, signature))
         function = for_gpu(kernel)
-        ptx = _with_launch_bounds(numba_cuda.compile_ptx(function, kinds, **choices)[0], bounds)
-        if not (IS_NUMBA_CUDA and compilers.CPP_CALL.search(ptx)):
+        ptx, _ = numba_cuda.compile_ptx(function, kinds, **choices)
+        ptx = _with_launch_bounds(ptx, bounds)
+        calls_cpp = IS_NUMBA_CUDA and compilers.CPP_CALL.search(ptx)
+        if not calls_cpp:
             return ptx, [ptx]
         more = {"abi": "numba", "device": False, "launch_bounds": bounds}
-        codes = numba_cuda.compile_all(function, kinds, **choices, **more, output="ltoir")[0]
+        codes, _ = numba_cuda.compile_all(function, kinds, **choices, **more, output="ltoir")
     return ptx, codes
+
+
+def _number_of(arch: str) -> int:
+    """90 of sm_90."""
+    return int(re.sub(r"\D", "", arch))
 
 
 DIRECTIVES = ("maxntid", "minnctapersm", "maxclusterrank")  # what PTX calls the members of launch_bounds
@@ -171,33 +190,33 @@ def _read(cubin: bytes, log: str, ptx: str, arch: str, name: str | None) -> list
     link = dict(re.findall(r"Function properties for '([\w$]+)':\n(.*)", log))
     if link:
         compiled = {symbol: text for symbol, text in compiled.items() if symbol in link}
-    # of LTO-IR the linker says no more than ptxas
-    rows = [
-        _row(symbol, link.get(symbol, text), text, ptx, cubin, arch, name)
-        for symbol, text in compiled.items()
-    ]
+    rows = []
+    for symbol, text in compiled.items():
+        linked = link.get(symbol, text)  # of LTO-IR the linker says no more than ptxas
+        kernel = name or _readable(symbol)
+        rows.append(Compiled(kernel, arch, **_sizes(linked, text, arch), ptx=ptx, cubin=cubin))
     return sorted(rows, key=lambda row: row.kernel)
 
 
-def _row(mangled: str, link: str, text: str, ptx: str, cubin: bytes, arch: str, name: str | None) -> Compiled:
-    def number(pattern, where):
-        return int((re.search(rf"(\d+) {pattern}", where) or [0, 0])[1])
+def _sizes(linked: str, compiled: str, arch: str) -> dict[str, int]:
+    """The numbers of a row, from what the linker and what ptxas says of the function."""
 
-    shared = number("bytes smem", link)
-    if shared and int(re.sub(r"\D", "", arch)) >= 90:
+    def number(pattern: str, text: str) -> int:
+        match = re.search(rf"(\d+) {pattern}", text)
+        return int(match[1]) if match else 0
+
+    shared = number("bytes smem", linked)
+    if shared and _number_of(arch) >= 90:
         shared -= RESERVED_SHARED
-    return Compiled(
-        name or _readable(mangled),
-        arch,
-        int(re.search(r"[Uu]sed (\d+) registers", link)[1]),
-        number("bytes spill stores", text),
-        number("bytes spill loads", text),
-        number("bytes stack frame", text),
-        shared,
-        sum(map(int, re.findall(r"(\d+) bytes cmem", link))),
-        ptx,
-        cubin,
-    )
+    constant_banks = re.findall(r"(\d+) bytes cmem", linked)
+    return {
+        "registers": int(re.search(r"[Uu]sed (\d+) registers", linked)[1]),
+        "spill_stores": number("bytes spill stores", compiled),
+        "spill_loads": number("bytes spill loads", compiled),
+        "stack": number("bytes stack frame", compiled),
+        "shared": shared,
+        "constant": sum(map(int, constant_banks)),
+    }
 
 
 def _readable(mangled: str) -> str:
@@ -210,4 +229,6 @@ def _readable(mangled: str) -> str:
         return mangled
     demangle.restype = ctypes.c_char_p
     written = demangle(mangled.encode(), None, None, None)
-    return re.sub(r"^void |\(.*\)$", "", written.decode()) if written else mangled
+    if not written:
+        return mangled
+    return re.sub(r"^void |\(.*\)$", "", written.decode())

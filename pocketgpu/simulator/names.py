@@ -21,6 +21,11 @@ def arguments_in(definition: ast.FunctionDef | ast.Lambda) -> set[str]:
     return {part.arg for part in ast.walk(definition.args) if isinstance(part, ast.arg)}
 
 
+def names_used(node: ast.AST) -> set[str]:
+    """Names that stand anywhere in the node."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
 def parameters(function: FunctionType) -> tuple[str, ...]:
     """Names of a function's parameters, in their order."""
     return function.__code__.co_varnames[: function.__code__.co_argcount]

@@ -16,6 +16,7 @@ from pocketgpu.simulator.number_types import types
 from pocketgpu.simulator.threads import grid
 
 Signatures = Sequence[object] | object | None
+NOTHING = ("None", "none")  # the result of a function that returns nothing, in Python and in Numba
 
 
 def for_target(ours: Callable, theirs: Callable | None) -> Callable:
@@ -36,12 +37,17 @@ def vectorize(signatures: Signatures = None, **options: object) -> Callable:
         return np.vectorize
     if callable(signatures) and not hasattr(signatures, "return_type"):
         return np.vectorize(signatures)
-    return lambda function: Ufunc(function, signatures, "()" * function.__code__.co_argcount + "->()", True)
+
+    def decorate(function: Callable) -> Ufunc:
+        numbers = "()" * function.__code__.co_argcount
+        return Ufunc(function, signatures, f"{numbers}->()", returns=True)
+
+    return decorate
 
 
 def guvectorize(signatures: Signatures, layout: str, **options: object) -> Callable:
     """A function of arrays, the last of which are its results, becomes one of stacks of them."""
-    return lambda function: Ufunc(function, signatures, layout, False)
+    return lambda function: Ufunc(function, signatures, layout, returns=False)
 
 
 def _types(signature: object) -> list[tuple[np.dtype, bool]]:
@@ -53,10 +59,12 @@ def _types(signature: object) -> list[tuple[np.dtype, bool]]:
         returned, _, inner = signature.partition("(")
         names = re.findall(r"([a-z]+[0-9]*_?)(\[?)", f"{inner} {returned}")
         kinds = [(getattr(types, name, name), bool(bracket)) for name, bracket in names]
+    elif isinstance(signature, tuple):
+        kinds = [(kind, hasattr(kind, "ndim")) for kind in signature]
     else:
-        parts = signature if isinstance(signature, tuple) else (*signature.args, signature.return_type)
-        kinds = [(part, hasattr(part, "ndim")) for part in parts if part is not None]
-    return [(_dtype(kind), is_array) for kind, is_array in kinds if str(kind) != "none"]
+        parts = [*signature.args, signature.return_type]
+        kinds = [(kind, hasattr(kind, "ndim")) for kind in parts]
+    return [(_dtype(kind), is_array) for kind, is_array in kinds if str(kind) not in NOTHING]
 
 
 def _dtype(kind: object) -> np.dtype:
@@ -84,16 +92,20 @@ def _kernel(function: Callable, arrays: int, returns: bool) -> Callable:
     names = [f"array{number}" for number in range(arrays)]
     elements = [f"{name}[i]" for name in names]
     target = f"{elements.pop()} = " if returns else ""
+    parameters = ", ".join(names)
+    arguments = ", ".join(elements)
     lines = [
-        f"def each({', '.join(names)}):",
+        f"def each({parameters}):",
         "    i = grid(1)",
         f"    if i < {names[-1]}.shape[0]:",
-        f"        {target}function({', '.join(elements)})",
+        f"        {target}function({arguments})",
     ]
+    code = compile("\n".join(lines), "<a launch of a ufunc>", "exec")
     scope = {"grid": grid, "function": jit(device=True)(function)}
-    exec(compile("\n".join(lines), "<a launch of a ufunc>", "exec"), scope)
-    scope["each"].__name__ = function.__name__
-    return jit(scope["each"])
+    exec(code, scope)
+    kernel = scope["each"]
+    kernel.__name__ = function.__name__
+    return jit(kernel)
 
 
 class Ufunc:
@@ -105,49 +117,72 @@ class Ufunc:
     def __init__(self, function: Callable, signatures: Signatures, layout: str, returns: bool):
         self.function = function
         self.signatures = signatures if isinstance(signatures, list | tuple) else [signatures]
-        left, _, right = layout.replace(" ", "").partition("->")
-        self.inner = [_sizes(part) for part in (left, right)]
+        inputs, _, outputs = layout.replace(" ", "").partition("->")
+        self.names_of_inputs = _sizes(inputs)
+        self.names_of_outputs = _sizes(outputs)
         self.returns = returns
         self.reduce = functools.partial(functools.reduce, function)
         self.__name__ = function.__name__
 
     def __call__(self, *arguments: object, out: object = None, stream: object = 0):
-        names_in, names_out = self.inner
-        inputs = [np.asarray(argument) for argument in arguments[: len(names_in)]]
+        number_of_inputs = len(self.names_of_inputs)
+        inputs = [np.asarray(argument) for argument in arguments[:number_of_inputs]]
+        targets = arguments[number_of_inputs:]
         kinds = _chosen(self.signatures, inputs)
-        operands = [
-            (array, names, array.shape[array.ndim - len(names) :])
-            for array, names in zip(inputs, names_in, strict=True)
-        ]
-        named = {pair for _, names, core in operands for pair in zip(names, core, strict=True)}
+        cores, stack = self._shapes(inputs)
+        sizes = self._sizes(cores)
+        count = math.prod(stack)
+        arrays = []  # of the launch: an element, or an array of them, for each place in the stack
+        for array, core, (dtype, is_array) in zip(inputs, cores, kinds, strict=False):
+            broadcast = np.broadcast_to(array, stack + core).astype(dtype, order="C")
+            arrays.append(broadcast.reshape(count, *_element_shape(core, is_array)))
+        shapes = [tuple(sizes[name] for name in names) for names in self.names_of_outputs]
+        results = []
+        for shape, (dtype, is_array) in zip(shapes, kinds[number_of_inputs:], strict=False):
+            results.append(device_array((count, *_element_shape(shape, is_array)), dtype))
+        arrays += results
+        kernel = _kernel(self.function, len(arrays), self.returns)
+        kernel.forall(count)(*arrays)
+        targets = (*targets, out, *[None] * len(results))
+        outputs = []
+        for result, shape, target in zip(results, shapes, targets, strict=False):
+            stacked = result.copy_to_host().reshape(stack + shape)
+            outputs.append(_handed_over(stacked, arguments, target))
+        return tuple(outputs) if len(outputs) > 1 else outputs[0]
+
+    def _shapes(self, inputs: list[np.ndarray]) -> tuple[list[tuple], tuple]:
+        """The shape of each input's core, which one call takes, and that of the stack of calls."""
+        cores = []
+        stacks = []
+        for array, names in zip(inputs, self.names_of_inputs, strict=True):
+            stack_dimensions = array.ndim - len(names)
+            stacks.append(array.shape[:stack_dimensions])
+            cores.append(array.shape[stack_dimensions:])
+        return cores, np.broadcast_shapes(*stacks)
+
+    def _sizes(self, cores: list[tuple]) -> dict[str, int]:
+        """The size of each name of the layout."""
+        named = set()
+        for names, core in zip(self.names_of_inputs, cores, strict=True):
+            named.update(zip(names, core, strict=True))
         sizes = dict(named)
         if len(named) > len(sizes):
-            raise ValueError(f"{self.__name__}: one name has two sizes, {', '.join(map(str, sorted(named)))}")
-        stack = np.broadcast_shapes(*(array.shape[: array.ndim - len(core)] for array, _, core in operands))
-        count = math.prod(stack)
-        wide = [
-            np.broadcast_to(array, stack + core)
-            .astype(dtype, order="C")
-            .reshape(count, *(core or (1,) * is_array))
-            for (array, _, core), (dtype, is_array) in zip(operands, kinds, strict=False)
-        ]
-        shapes = [tuple(sizes[name] for name in names) for names in names_out]
-        results = [
-            device_array((count, *(shape or (1,) * is_array)), dtype)
-            for shape, (dtype, is_array) in zip(shapes, kinds[len(inputs) :], strict=False)
-        ]
-        _kernel(self.function, len(wide + results), self.returns).forall(count)(*wide, *results)
-        targets = (*arguments[len(names_in) :], out, *[None] * len(results))
-        handed_over = tuple(
-            _handed_over(result.copy_to_host().reshape(stack + shape), arguments, target)
-            for result, shape, target in zip(results, shapes, targets, strict=False)
-        )
-        return handed_over if len(handed_over) > 1 else handed_over[0]
+            listed = ", ".join(map(str, sorted(named)))
+            raise ValueError(f"{self.__name__}: one name has two sizes, {listed}")
+        return sizes
+
+
+def _element_shape(core: tuple, is_array: bool) -> tuple:
+    """The shape of what one call gets: a number where the type is no array, else an array of one or more."""
+    if core or not is_array:
+        return core
+    return (1,)
 
 
 def _sizes(part: str) -> list[list[str]]:
     """[["n"], []] of "(n),()"."""
-    return [[name for name in inner.split(",") if name] for inner in re.findall(r"\(([^)]*)\)", part)]
+    groups = re.findall(r"\(([^)]*)\)", part)
+    return [[name for name in group.split(",") if name] for group in groups]
 
 
 def _handed_over(result: np.ndarray, arguments: Sequence[object], out: object) -> object:

@@ -6,7 +6,7 @@ value that is a finding where it is used (arithmetic.Unset).
 
 import ast
 
-from pocketgpu.simulator.names import SCOPES
+from pocketgpu.simulator.names import SCOPES, names_used
 
 ENDS = ast.Return | ast.Raise | ast.Break | ast.Continue
 Names = set[str]
@@ -38,29 +38,33 @@ class _Search:
         match statement:
             case ast.If():
                 self._look(statement.test, known)
-                ways = [self.run(statement.body, {*known}), self.run(statement.orelse, {*known})]
-                reached = [way for way in ways if way is not None]
-                return set.intersection(*reached) if reached else None
+                branches = [self.run(statement.body, {*known}), self.run(statement.orelse, {*known})]
+                ended = [names for names in branches if names is not None]
+                return set.intersection(*ended) if ended else None
             case ast.While() | ast.For():
                 return self._loop(statement, known)
             case ast.FunctionDef():
                 self.bound.add(statement.name)
                 return known | {statement.name}
-        if any(isinstance(getattr(statement, field, None), list) for field in ("body", "handlers", "cases")):
+        parts = [getattr(statement, field, None) for field in ("body", "handlers", "cases")]
+        has_blocks = any(isinstance(part, list) for part in parts)
+        if has_blocks:
             return known | self._bind(statement)  # with, try, match: no kernel's, so what is bound there is
         if isinstance(statement, ast.AugAssign):
-            self._look(ast.Expr(statement.value), known)
-            if isinstance(statement.target, ast.Name) and statement.target.id not in known:
-                self.read.add(statement.target.id)
+            target = statement.target
+            if isinstance(target, ast.Name) and target.id not in known:
+                self.read.add(target.id)
         self._look(statement, known)
         known = known | self._bind(statement)
         return None if isinstance(statement, ENDS) else known
 
     def _loop(self, loop: ast.While | ast.For, known: Names) -> Names:
-        self._look(loop.test if isinstance(loop, ast.While) else loop.iter, known)
         inside = {*known}
         if isinstance(loop, ast.For):
+            self._look(loop.iter, known)
             inside |= self._bind(loop.target)
+        else:
+            self._look(loop.test, known)
         self.run(loop.body, inside)
         return self.run(loop.orelse, {*known}) or known
 
@@ -68,22 +72,21 @@ class _Search:
         """Note the names that are read, also by functions within, which run later."""
         if isinstance(node, SCOPES):
             return
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in known:
+        is_read = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        if is_read and node.id not in known:
             self.read.add(node.id)
-        own = {name for part in getattr(node, "generators", ()) for name in _stored(part.target)}
-        expressions = ast.walk(node) if isinstance(node, ast.expr) else ()
-        # what stands before := in an expression is taken for bound, too
-        within = {part.target.id for part in expressions if isinstance(part, ast.NamedExpr)}
+        bound = {*known}
+        for generator in getattr(node, "generators", ()):
+            bound |= names_used(generator.target)
+        if isinstance(node, ast.expr):
+            # what stands before := in an expression is taken for bound, too
+            bound |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
         for part in ast.iter_child_nodes(node):
-            self._look(part, known | own | within)
+            self._look(part, bound)
 
     def _bind(self, node: ast.AST) -> Names:
         """Note the names that are bound anywhere in the node."""
         parts = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
-        names = {part.id for part in parts if not isinstance(part.ctx, ast.Load)}
+        names = {name.id for name in parts if not isinstance(name.ctx, ast.Load)}
         self.bound |= names
         return names
-
-
-def _stored(target: ast.expr) -> Names:
-    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}

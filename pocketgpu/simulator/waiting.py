@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pocketgpu.simulator import trace
+from pocketgpu.simulator.names import names_used
 from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.trace import Accesses, SourcePlace
 
@@ -59,11 +60,11 @@ def _tested_lines(loop: ast.While) -> Lines:
     what these test, as in `while seen == 0: seen = cuda.ldcv(flag, 0)`."""
     tests = [loop.test]
     tests += [branch.test for branch in _nodes(loop, ast.If) if _holds(branch, ast.Break, ast.Return)]
-    tested_names = set().union(*map(_names, tests))
+    tested_names = set().union(*map(names_used, tests))
     for assignment in _nodes(loop, ast.Assign):
         # `seen` of seen[0]
         bases = [getattr(target, "value", target) for target in assignment.targets]
-        if any(tested_names & _names(base) for base in bases):
+        if any(tested_names & names_used(base) for base in bases):
             tests.append(assignment)
     return set().union(*map(_lines_of, tests))
 
@@ -75,10 +76,6 @@ def _lines_of(node: ast.AST) -> Lines:
 def _nodes(tree: ast.AST | None, *kinds: type[ast.AST]) -> list[ast.AST]:
     """The nodes of these kinds; none of a function whose text is not available."""
     return [node for node in ast.walk(tree) if isinstance(node, kinds)] if tree else []
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {name.id for name in _nodes(node, ast.Name)}
 
 
 def _holds(node: ast.AST, *kinds: type[ast.AST]) -> bool:
