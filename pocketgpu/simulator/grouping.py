@@ -17,15 +17,19 @@ def repeated(values: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 def tallied(numbers: np.ndarray, size: int = 0, amounts: np.ndarray | None = None) -> np.ndarray:
     """[size] How often each number from 0 on is there, or the sum of its amounts [n]."""
-    return np.bincount(numbers.astype(np.intp, copy=False), amounts, size).astype(np.int64, copy=False)
+    numbers = numbers.astype(np.intp, copy=False)
+    return np.bincount(numbers, amounts, size).astype(np.int64, copy=False)
 
 
 def order_of(key: np.ndarray) -> np.ndarray:
     """[n] The stable order of numbers from 0 on."""
-    order = np.argsort((key & 0xFFFF).astype(np.uint16), kind="stable")
-    for shift in range(DIGIT, int(key.max(initial=0)).bit_length(), DIGIT):
+    bits = int(key.max(initial=0)).bit_length()
+    lowest = (key & 0xFFFF).astype(np.uint16)
+    order = np.argsort(lowest, kind="stable")
+    for shift in range(DIGIT, bits, DIGIT):
         digit = (key >> shift & 0xFFFF).astype(np.uint16)
-        order = order[np.argsort(digit[order], kind="stable")]
+        by_digit = np.argsort(digit[order], kind="stable")
+        order = order[by_digit]
     return order
 
 
@@ -40,8 +44,9 @@ def turn_in_group(key: np.ndarray) -> np.ndarray:
     """[n] How many with the same key stand before each."""
     order = order_of(key)
     starts = starts_of(key[order])
+    lengths = np.diff(starts, append=len(key))
     turn = np.empty(len(key), np.int64)
-    turn[order] = np.arange(len(key)) - repeated(starts, np.diff(starts, append=len(key)))
+    turn[order] = np.arange(len(key)) - repeated(starts, lengths)
     return turn
 
 
@@ -50,7 +55,8 @@ def paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     first = first.astype(np.int64)
     low = second.astype(np.int64) - second.min(initial=0)
     span = int(low.max(initial=0)) + 1
-    if int(first.max(initial=0)) >= (1 << 62) // span:  # a pair as one number would not fit into 64 bits
+    largest = int(first.max(initial=0))
+    if largest >= (1 << 62) // span:  # a pair as one number would not fit into 64 bits
         _, first = np.unique(first, return_inverse=True)
     return first * span + low
 
@@ -58,7 +64,8 @@ def paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def distinct(key: np.ndarray) -> np.ndarray:
     """[groups] Places of the first of each key."""
     order = order_of(key)
-    return order[starts_of(key[order])]
+    starts = starts_of(key[order])
+    return order[starts]
 
 
 def table_keys(key: np.ndarray, keys: int) -> tuple[np.ndarray, int]:
@@ -66,7 +73,9 @@ def table_keys(key: np.ndarray, keys: int) -> tuple[np.ndarray, int]:
     if keys <= max(LARGEST, 4 * len(key)):
         return key, keys
     bits = max(16, (4 * len(key)).bit_length())
-    return (key.astype(np.uint64) * MIXER >> np.uint64(64 - bits)).astype(np.int64), 1 << bits
+    mixed = key.astype(np.uint64) * MIXER
+    highest = mixed >> np.uint64(64 - bits)
+    return highest.astype(np.int64), 1 << bits
 
 
 def contested(
@@ -76,9 +85,11 @@ def contested(
 
     Of each access [n]: its key, its owner, whether it writes, and whether it is no atomic.
     """
-    one, several, some_write, some_plain = np.zeros(keys, np.int64), *np.zeros((3, keys), bool)
-    one[key] = owner
-    several[key[one[key] != owner]] = True
+    one_owner = np.zeros(keys, np.int64)
+    several, some_write, some_plain = np.zeros((3, keys), bool)
+    one_owner[key] = owner
+    is_other = one_owner[key] != owner
+    several[key[is_other]] = True
     if several.any():
         some_write[key[writes]] = True
         some_plain[key[plain]] = True
@@ -93,8 +104,10 @@ def ones_before(is_one: np.ndarray, begins: np.ndarray, owners: np.ndarray) -> n
     lengths = np.diff(begins, append=len(is_one))
     in_turn = running[begins + lengths] - running[begins]
     order = order_of(owners)
-    total = np.cumsum(in_turn[order]) - in_turn[order]  # of all turns before, owner after owner
+    by_owner = in_turn[order]
+    total = np.cumsum(by_owner) - by_owner  # of all turns before, owner after owner
     starts = starts_of(owners[order])
+    turns = np.diff(starts, append=len(order))
     before = np.empty(len(order), np.int64)
-    before[order] = total - repeated(total[starts], np.diff(starts, append=len(order)))
+    before[order] = total - repeated(total[starts], turns)
     return running[:-1] + repeated(before - running[begins], lengths)

@@ -28,7 +28,8 @@ def names_used(node: ast.AST) -> set[str]:
 
 def parameters(function: FunctionType) -> tuple[str, ...]:
     """Names of a function's parameters, in their order."""
-    return function.__code__.co_varnames[: function.__code__.co_argcount]
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount]
 
 
 def called(name: str, *arguments: ast.expr) -> ast.Call:
@@ -41,7 +42,8 @@ class Transformer(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
         result = super().visit(node)
-        for new in result if isinstance(result, list) else [result]:
+        replacements = result if isinstance(result, list) else [result]
+        for new in replacements:
             if not hasattr(new, "lineno"):
                 ast.copy_location(new, node)
         return result
@@ -60,8 +62,8 @@ def bindings(definition: ast.FunctionDef) -> Iterator[tuple[str, ast.expr, int |
                 now = load(node.target.id)
                 yield node.target.id, ast.BinOp(now, node.op, node.value), None
             case ast.For() | ast.comprehension():
-                is_call = isinstance(node.iter, ast.Call)
-                yield from _bound_to(node.target, node.iter if is_call else ast.Starred(node.iter))
+                members = node.iter if isinstance(node.iter, ast.Call) else ast.Starred(node.iter)
+                yield from _bound_to(node.target, members)
 
 
 def _bound_to(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr, int | None]]:
@@ -87,8 +89,9 @@ class Slices:
         while self.names != before:
             before = {*self.names}
             for name, bound, place in pairs:
-                if place is not None and isinstance(bound, ast.Tuple) and place < len(bound.elts):
-                    bound = bound.elts[place]
+                parts = bound.elts if isinstance(bound, ast.Tuple) else []
+                if place is not None and place < len(parts):
+                    bound = parts[place]
                 if self.may_be(bound):
                     self.names.add(name)
 
@@ -108,12 +111,15 @@ class Slices:
             case ast.IfExp():
                 return self.may_be(node.body, unsure) or self.may_be(node.orelse, unsure)
             case ast.Call():
-                function = self.value(node.func)
-                module = getattr(function, "__module__", None) or ""
-                return function is slice or (
-                    isinstance(function, FunctionType) and not module.startswith(OWN)
-                )
+                return _may_return_slice(self.value(node.func))
         return False
+
+
+def _may_return_slice(function: object) -> bool:
+    if not isinstance(function, FunctionType):
+        return function is slice
+    module = function.__module__ or ""
+    return not module.startswith(OWN)
 
 
 def _has_slice(value: object) -> bool:

@@ -26,7 +26,7 @@ from pocketgpu.simulator.accesses import Accesses, is_added, position_of
 from pocketgpu.simulator.arithmetic import Unset
 from pocketgpu.simulator.indexing import Arrays, Parameters
 from pocketgpu.simulator.memory import Watched, attribute
-from pocketgpu.simulator.names import Transformer, arguments_in, called, load, store
+from pocketgpu.simulator.names import Transformer, arguments_in, called, load, names_used, store
 from pocketgpu.simulator.operators import NO_INTEGER, OF_REGISTER, Operators, Widths
 from pocketgpu.simulator.source import FLAGS, Definition, bare_definition, codes_in
 from pocketgpu.simulator.synchronisation import call, syncthreads
@@ -41,6 +41,7 @@ OPERATORS = {
 }  # fmt: skip
 UNKNOWN = object()  # what a name stands for that only the launch will tell
 LOOPS = ast.For | ast.While
+INDEX_PATHS = {id(threadIdx): "__machine.now.index", id(blockIdx): "__machine.now.block.index"}
 OF_ARRAYS = {name for name in dir(np.ndarray) if not name.startswith("_")} | {"astype", "item"}
 OF_RECORDS = {name for name in dir(Watched) if not name.startswith("_")}  # a field may have such a name
 OF_NUMBERS = ("shape", "size", "ndim", "dtype", "real", "imag")  # too often read to look for a field first
@@ -79,24 +80,32 @@ def rewritten(
     result = rewriter.result
     views = accesses.views(sorted(arrays.given))
     result.views = [view for view in views if accesses.is_of_launch(view)]
-    unset = [name for name in names_read_unset(definition, arguments_in(definition)) if name in own]
+    read_unset = names_read_unset(definition, arguments_in(definition))
+    unset = [name for name in read_unset if name in own]
     begin = [ast.Assign([store(name)], load(f"{name}.unset")) for name in unset]
     result.namespace |= {f"{name}.unset": Unset(name) for name in unset}
-    views = [view for view in views if not accesses.is_of_launch(view)] + accesses.views(unset)
-    begin += accesses.unpacked(views)
+    views_of_thread = [view for view in views if not accesses.is_of_launch(view)]
+    begin += accesses.unpacked(views_of_thread + accesses.views(unset))
     body = statements_by(accesses, definition.body)
     known = parameters or dict.fromkeys(arrays.given, OF_REGISTER)
     bits = {name: number or NO_INTEGER for name, number in known.items()}
-    operators = Operators(Widths(definition, rewriter.meaning, rewriter.constant, bits))
-    definition.body = [*begin, *statements_by(operators, body)]
+    widths = Widths(definition, rewriter.meaning, rewriter.constant, bits)
+    operators = Operators(widths)
+    body = statements_by(operators, body)
     result.namespace |= accesses.namespace | operators.namespace
-    definition.body = rewriter.body(definition.body)
-    module = ast.fix_missing_locations(ast.Module([definition], []))
-    compiled = compile(module, code.co_filename, "exec", code.co_flags & FLAGS, dont_inherit=True)
-    result.code = next(part for part in compiled.co_consts if isinstance(part, CodeType))
+    definition.body = rewriter.body([*begin, *body])
+    result.code = _compiled(definition, code)
     for inner in codes_in(result.code):
         WRITTEN[id(inner)] = code
     return result
+
+
+def _compiled(definition: ast.FunctionDef, code: CodeType) -> CodeType:
+    """The definition's code, for the file and with the flags of the code as it was written."""
+    module = ast.fix_missing_locations(ast.Module([definition], []))
+    flags = code.co_flags & FLAGS
+    compiled = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
+    return next(constant for constant in compiled.co_consts if isinstance(constant, CodeType))
 
 
 def statements_by(transformer: ast.NodeTransformer, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -125,7 +134,8 @@ def bound_in(definition: Definition) -> set[str]:
             case ast.Global() | ast.Nonlocal():
                 outer |= {*node.names}
             case ast.Import() | ast.ImportFrom():
-                names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+                imported = [alias.asname or alias.name for alias in node.names]
+                names |= {path.partition(".")[0] for path in imported}
             case ast.ExceptHandler(name=str()) | ast.MatchAs(name=str()) | ast.MatchStar(name=str()):
                 names.add(node.name)
         waiting += ast.iter_child_nodes(node)
@@ -153,19 +163,25 @@ class Rewriter(Transformer):
         """The statements of the whole function."""
         result = statements_by(self, body)
         if self.needs_thread:
-            first = ast.Assign([store(".thread")], ast.Attribute(load(".machine"), "now", ast.Load()))
-            result.insert(0, first)
+            running = ast.Attribute(load(".machine"), "now", ast.Load())
+            result.insert(0, ast.Assign([store(".thread")], running))
         return result
 
     # ------------------------------------------------------------------ what names stand for
 
     def path(self, node: ast.expr) -> tuple[str, ...] | None:
         """("cuda", "shared", "array") for a chain of names that begins outside of the function."""
-        if isinstance(node, ast.Name):
-            return None if is_added(node) or any(node.id in scope for scope in self.scopes) else (node.id,)
-        if isinstance(node, ast.Attribute) and (before := self.path(node.value)):
-            return (*before, node.attr)
-        return None
+        if isinstance(node, ast.Attribute):
+            before = self.path(node.value)
+            return (*before, node.attr) if before else None
+        if not isinstance(node, ast.Name):
+            return None
+        is_inside = is_added(node) or self._is_own(node.id)
+        return None if is_inside else (node.id,)
+
+    def _is_own(self, name: str) -> bool:
+        """Does the function, or one around the node, bind that name?"""
+        return any(name in scope for scope in self.scopes)
 
     def meaning(self, node: ast.expr) -> object:
         """What an expression stands for, if the launch cannot change it; else UNKNOWN."""
@@ -186,8 +202,10 @@ class Rewriter(Transformer):
             case ast.Tuple():
                 return tuple(map(self.constant, node.elts))
             case ast.BinOp(op=op) if type(op) in OPERATORS:
-                parts = self.constant(node.left), self.constant(node.right)
-                return OPERATORS[type(op)](*parts) if all(isinstance(n, int) for n in parts) else None
+                left = self.constant(node.left)
+                right = self.constant(node.right)
+                if isinstance(left, int) and isinstance(right, int):
+                    return OPERATORS[type(op)](left, right)
         return None
 
     def site(self, node: ast.AST) -> int:
@@ -201,53 +219,56 @@ class Rewriter(Transformer):
     # ------------------------------------------------------------------ calls
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
-        is_barrier = isinstance(node.value, ast.Call) and self.meaning(node.value.func) is syncthreads
-        if not is_barrier or node.value.args or node.value.keywords or len(self.scopes) > 1:
+        call = node.value
+        is_barrier = isinstance(call, ast.Call) and self.meaning(call.func) is syncthreads
+        if not is_barrier or call.args or call.keywords or len(self.scopes) > 1:
             return self.generic_visit(node)
-        self.needs_thread, site = True, self.site(node.value)
+        self.needs_thread = True
+        site = self.site(call)
+        mark = EVENT + KINDS * site + BARRIER
         lines = [f"yield {site}", "__machine.now = __thread"]
         if self.watched:
-            lines.insert(0, f"__append({EVENT + KINDS * site + BARRIER})")
-            lines.append("__append(__thread.mark)")
+            lines = [f"__append({mark})", *lines, "__append(__thread.mark)"]
         return self._at_place(lines, node)
 
     def _at_place(self, lines: list[str], place: ast.AST) -> list[ast.stmt]:
         """Statements at the place of another; a name that begins with two underscores gets a dot."""
-        statements = ast.parse("\n".join(lines)).body
-        for node in (node for statement in statements for node in ast.walk(statement)):
+        module = ast.parse("\n".join(lines))
+        for node in ast.walk(module):
             if isinstance(node, ast.Name) and node.id.startswith("__"):
-                node.id = "." + node.id[2:]
+                node.id = f".{node.id.removeprefix('__')}"
             if "lineno" in node._attributes:
                 ast.copy_location(node, place)
-        return statements
+        return module.body
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if is_added(node.func):
             return self.generic_visit(node)
-        value = self.meaning(node.func)
-        site = self.site(node)
         function = node.func
-        path = self.path(node.func)
+        value = self.meaning(function)
+        site = self.site(node)
+        path = self.path(function)
+        name = ".".join(path) if path else ast.unparse(function)
         self.generic_visit(node)
         inside = INSIDE.get(id(value))
         if inside is not None:
-            name = f".{'.'.join(path)}"
-            node.func = self.word(name, inside)
+            node.func = self.word(f".{name}", inside)
             node.args = self._with(site, node)
-            return self._waiting(node, ".".join(path)) if inside.__code__.co_flags & GENERATOR else node
+            may_wait = inside.__code__.co_flags & GENERATOR
+            return self._waiting(node, name) if may_wait else node
         if value is UNKNOWN:
-            harmless = isinstance(function, ast.Attribute) and function.attr in OF_ARRAYS
-            if harmless or self.comprehensions:
+            is_method_of_array = isinstance(function, ast.Attribute) and function.attr in OF_ARRAYS
+            if is_method_of_array or self.comprehensions:
                 return node
             node.args = self._with(site, node, node.func)
             node.func = self.word(".call", call)
-            return self._waiting(node, ast.unparse(function))
+            return self._waiting(node, name)
         if isinstance(value, FunctionType):
-            waits = self.may_wait(value)
+            may_wait = self.may_wait(value)
             if len(path) > 1:
-                self.result.functions[f".{'.'.join(path)}"] = path
-                node.func = load(f".{'.'.join(path)}")
-            return self._waiting(node, ".".join(path)) if waits else node
+                self.result.functions[f".{name}"] = path
+                node.func = load(f".{name}")
+            return self._waiting(node, name) if may_wait else node
         return node
 
     def _with(self, site: int, node: ast.Call, *more: ast.expr) -> list[ast.expr]:
@@ -267,24 +288,29 @@ class Rewriter(Transformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """laneid, where a program has imported that name."""
         is_lane = node.id == "laneid" and self.path(node) is not None and self.meaning(node) is UNKNOWN
-        return self._at_place(["__machine.now.lane"], node)[0].value if is_lane else node
+        if not is_lane:
+            return node
+        (statement,) = self._at_place(["__machine.now.lane"], node)
+        return statement.value
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """cuda.threadIdx.x and the like, without a look-up of the running thread by name."""
-        if isinstance(node.ctx, ast.Load) and node.attr in ("x", "y", "z"):
-            chain = {id(threadIdx): "__machine.now.index", id(blockIdx): "__machine.now.block.index"}
-            text = chain.get(id(self.meaning(node.value)))
-            if text:
-                (statement,) = self._at_place([f"{text}.{node.attr}"], node)
+        is_read = isinstance(node.ctx, ast.Load)
+        if is_read and node.attr in ("x", "y", "z"):
+            path = INDEX_PATHS.get(id(self.meaning(node.value)))
+            if path:
+                (statement,) = self._at_place([f"{path}.{node.attr}"], node)
                 return statement.value
         is_of_number = node.attr in OF_NUMBERS and isinstance(node.value, ast.Name)
-        is_read = node.attr in OF_RECORDS and not is_of_number and isinstance(node.ctx, ast.Load)
-        may_be_field = is_read and self.meaning(node) is UNKNOWN
+        is_name_of_field = node.attr in OF_RECORDS and not is_of_number
+        may_be_field = is_read and is_name_of_field and self.meaning(node) is UNKNOWN
         self.generic_visit(node)
         if not may_be_field:
             return node
         self.result.namespace[".attribute"] = attribute
-        return called(".attribute", node.value, ast.Constant(node.attr), ast.Constant(self.site(node)))
+        name = ast.Constant(node.attr)
+        site = ast.Constant(self.site(node))
+        return called(".attribute", node.value, name, site)
 
     # ------------------------------------------------------------------ functions and comprehensions within
 
@@ -303,8 +329,8 @@ class Rewriter(Transformer):
     visit_FunctionDef = visit_Lambda = _visit_function
 
     def _visit_comprehension(self, node: ast.AST) -> ast.AST:
-        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        self.scopes.append(names)
+        names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+        self.scopes.append({name.id for name in names if isinstance(name.ctx, ast.Store)})
         self.comprehensions += 1
         self.generic_visit(node)
         self.comprehensions -= 1
@@ -315,46 +341,50 @@ class Rewriter(Transformer):
 
     def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.AST:
         """What lies outside of the kernel is global here."""
-        own = [name for name in node.names if any(name in scope for scope in self.scopes)]
-        return node if own else ast.Global(node.names)
+        is_own = any(map(self._is_own, node.names))
+        return node if is_own else ast.Global(node.names)
 
     # ------------------------------------------------------------------ loops
 
     def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
         """A condition that waits is one place before the loop, and another at its end: of polls, two."""
         outer = self.again
-        self.again = f".again{self.loops}"
+        name = f".again{self.loops}"
+        self.again = name
         self.loops += 1
-        name = self.again
         node.test = self.visit(node.test)
         self.again = outer
-        node.body, node.orelse = statements_by(self, node.body), statements_by(self, node.orelse)
+        node.body = statements_by(self, node.body)
+        node.orelse = statements_by(self, node.orelse)
         self._counted(node)
-        if not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node.test)):
+        if name not in names_used(node.test):
             return node
-        before, after = (ast.Assign([store(name)], ast.Constant(value)) for value in (False, True))
+        before = ast.Assign([store(name)], ast.Constant(False))
+        after = ast.Assign([store(name)], ast.Constant(True))
         node.body.insert(0, after)
         return [before, node]
 
     def visit_For(self, node: ast.For) -> ast.AST:
         is_range = isinstance(node.iter, ast.Call) and self.meaning(node.iter.func) is range
-        within = ast.walk(ast.Module(node.body, []))
-        repeats = any(
-            isinstance(part, LOOPS) or (isinstance(part, ast.Call) and not is_added(part.func))
-            for part in within
-        )
+        repeats = any(map(_may_repeat, ast.walk(ast.Module(node.body, []))))
         self.generic_visit(node)
-        if repeats or not is_range:
-            # a name for its round, as endless.py takes a thread whose names stay the same for stuck
-            node.target = ast.Tuple(
-                [store(f".round {node.lineno} {node.col_offset}"), node.target], ast.Store()
-            )
-            node.iter = called(".enumerate", node.iter)
-            return self._counted(node)
-        node.iter.func = load(".range")
-        return node
+        if is_range and not repeats:
+            node.iter.func = load(".range")
+            return node
+        # a name for its round, as endless.py takes a thread whose names stay the same for stuck
+        round_name = store(f".round {node.lineno} {node.col_offset}")
+        node.target = ast.Tuple([round_name, node.target], ast.Store())
+        node.iter = called(".enumerate", node.iter)
+        return self._counted(node)
 
     def _counted(self, node: LOOPS) -> LOOPS:
         count = self._at_place(["__machine.ticks -= 1", "if __machine.ticks < 0: __look()"], node)
         node.body = [*count, *node.body]
         return node
+
+
+def _may_repeat(node: ast.AST) -> bool:
+    """Is it a loop, or a call of a function that may have one?"""
+    if isinstance(node, ast.Call):
+        return not is_added(node.func)
+    return isinstance(node, LOOPS)

@@ -4,6 +4,7 @@ An atomic reads and writes: here it counts as a load and as a store, with the se
 both.  A thread that polls one element again and again counts once for each row of polls.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict
 
 import numpy as np
@@ -48,30 +49,31 @@ def judged_counts(result: Report) -> dict:
     ignored_poll             a thread that polls and continues whatever it reads, with the line; or empty
     """
     log = result.accesses
-    of_launch = count_memory(log, np.zeros(len(result.trace.sites) + 1, np.int64), with_atomics=True)
-    memory = of_launch.get(0, {})
+    one_line = np.zeros(len(result.trace.sites) + 1, np.int64)  # for all sites
+    memory = count_memory(log, one_line, with_atomics=True).get(0, {})
     memory.pop("barriers", None)
     counts = asdict(result.counts + Counts())
-    exchanges = np.isin(result.trace.kind, (EXCHANGE, WARP_SYNC))
-    shareable = log.thread[~log.is_in(LOCAL)]
-    every = tallied(
-        np.concatenate([shareable, result.trace.thread[exchanges]]), result.watch.threads[GRID_SYNC]
-    )
+    is_exchange = np.isin(result.trace.kind, (EXCHANGE, WARP_SYNC))
+    threads = np.concatenate([log.thread[~log.is_in(LOCAL)], result.trace.thread[is_exchange]])
+    work_of_thread = tallied(threads, result.watch.threads[GRID_SYNC])
     in_shared = log.is_one_of(*LOADS) & log.is_in(SHARED)
+    shared_loads = tallied(log.thread[in_shared])
 
-    def pairs(places):
-        return np.unique(np.stack([log.thread[places], log.address[places]]), axis=1)
+    def most_stored(places: np.ndarray) -> int:
+        """The most elements that one thread stores."""
+        elements = np.stack([log.thread[places], log.address[places]])
+        thread, _ = np.unique(elements, axis=1)
+        return int(tallied(thread).max(initial=0))
 
-    stored = lambda places: int(tallied(pairs(places)[0]).max(initial=0))
     shares = {
         "without_atomics": counts,
         "exchanged": _exchanged(result, log),
-        "exchanges": int(exchanges.sum()),
+        "exchanges": int(is_exchange.sum()),
         "loads_of_parameter": _of_parameters(result, log, (*LOADS, ATOMIC), len),
-        "stored_by_thread": _of_parameters(result, log, (*STORES, ATOMIC), stored),
-        "idlest": int(every.min()),
+        "stored_by_thread": _of_parameters(result, log, (*STORES, ATOMIC), most_stored),
+        "idlest": int(work_of_thread.min()),
         "ignored_poll": result.watch.ignored_poll,
-        "shared_loads_of_thread": int(tallied(log.thread[in_shared]).max(initial=0)),
+        "shared_loads_of_thread": int(shared_loads.max(initial=0)),
     }
     return counts | memory | _longest(result, log) | shares
 
@@ -79,12 +81,16 @@ def judged_counts(result: Report) -> dict:
 def _longest(result: Report, log: Accesses) -> dict:
     """The thread that makes most accesses, a row of polls as one."""
     order = np.argsort(log.thread, kind="stable")
-    same = np.ones(len(order), bool)
+    is_repeated = np.ones(len(order), bool)
+    is_repeated[:1] = False
     for column in (log.thread, log.site, log.address):
-        same[1:] &= column[order][1:] == column[order][:-1]
-    polls = same & log.is_one_of(ATOMIC, VOLATILE_LOAD, STRONG_LOAD)[order]
-    polls[:1] = False
-    counts = tallied(log.thread[order][~(polls | log.is_in(LOCAL)[order])])
+        ordered = column[order]
+        is_repeated[1:] &= ordered[1:] == ordered[:-1]
+    may_poll = log.is_one_of(ATOMIC, VOLATILE_LOAD, STRONG_LOAD)[order]
+    is_local = log.is_in(LOCAL)[order]
+    is_left_out = is_local | (is_repeated & may_poll)
+    threads = log.thread[order]
+    counts = tallied(threads[~is_left_out])
     if not len(counts):
         return {"accesses": 0, "longest": 0, "longest_thread": ""}
     most = int(counts.argmax())
@@ -99,7 +105,7 @@ def _exchanged(result: Report, log: Accesses) -> list[int]:
     """[blocks] Addresses that each block loads and another one stores; without flags read by atomics."""
     blocks = int(np.prod(result.watch.grid))
 
-    def pairs(kinds):
+    def pairs(kinds: tuple[int, ...]) -> np.ndarray:
         """One number for each address and block, ascending."""
         chosen = log.is_in(GLOBAL) & log.is_one_of(*kinds)
         return np.unique(log.address[chosen] * blocks + log.block[chosen])
@@ -112,8 +118,12 @@ def _exchanged(result: Report, log: Accesses) -> list[int]:
     return tallied(loaded[others > 0] % blocks, blocks).tolist()
 
 
-def _of_parameters(result: Report, log: Accesses, kinds: tuple, count) -> list[int]:
+def _of_parameters(result: Report, log: Accesses, kinds: tuple, count: Callable) -> list[int]:
     """[parameters] count(places of these accesses to each one's array); of a number, there are none."""
     chosen = log.is_one_of(*kinds) & log.is_in(GLOBAL)
     labels = log.of_arrays(lambda array: str(array.root.label))
-    return [count(np.flatnonzero(chosen & (labels == name))) for name in parameters(result.watch.kernel)]
+    counts = []
+    for name in parameters(result.watch.kernel):
+        places = np.flatnonzero(chosen & (labels == name))
+        counts.append(count(places))
+    return counts
