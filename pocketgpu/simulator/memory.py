@@ -99,8 +99,10 @@ class Watched(NDArrayOperatorsMixin):
         if len(places) == self.data.ndim or isinstance(value, Watched | ndarray):
             self.note(STORE, index, site)
         else:  # a[i, :] = 0 is a loop in every thread
-            numbers = np.arange(self.data.size).reshape(self.data.shape)[index].ravel()
-            for place in zip(*np.unravel_index(numbers, self.data.shape), strict=True):
+            shape = self.data.shape
+            numbers = np.arange(self.data.size).reshape(shape)
+            stored = np.unravel_index(numbers[index].ravel(), shape)
+            for place in zip(*stored, strict=True):
                 self.note(STORE, place, site)
 
     def __len__(self) -> int:
@@ -141,8 +143,11 @@ class WatchedRecords(Watched):
         if not isinstance(value, ndarray):
             value = self.data[*indices_of(index), ...]
         element = part(self, value, index)
-        object.__setattr__(element, "is_nested", not self.data.ndim and value.ndim > 0)
-        return element if value.ndim or value.dtype.names else element.load((), site)
+        is_array_in_record = not self.data.ndim and value.ndim > 0
+        object.__setattr__(element, "is_nested", is_array_in_record)
+        if value.ndim or value.dtype.names:
+            return element
+        return element.load((), site)
 
     def store(self, index: object, value: object, site: int) -> None:
         """Store a record, which is copied, or a field of one."""
@@ -158,7 +163,8 @@ class WatchedRecords(Watched):
     def _field(self, index: object) -> object:
         """The name of a record's field, which has a number, too."""
         names = self.data.dtype.names
-        return names[index] if self.data.ndim == 0 and names and isinstance(index, int) else index
+        is_record = names and self.data.ndim == 0
+        return names[index] if is_record and isinstance(index, int) else index
 
     def __getattr__(self, name: str):
         if name not in self.data.dtype.names:
@@ -173,8 +179,10 @@ def attribute(value: object, name: str, site: int) -> object:
     """value.name; the field of a record comes before what NumPy, or the simulator, calls so."""
     if isinstance(value, WatchedRecords) and name in value.data.dtype.names:
         return value.load(name, site)
-    if isinstance(value, np.record | np.recarray) and name in (value.dtype.names or ()):
-        return value[name]
+    if isinstance(value, np.record | np.recarray):
+        fields = value.dtype.names or ()
+        if name in fields:
+            return value[name]
     return getattr(value, name)
 
 
@@ -197,15 +205,17 @@ def watched(
     """
     data = as_bare(data)
     proxy = PROXIES[type(data)](data, space, trace, written=written)
+    if owner is None:
+        owner, _ = data.__array_interface__["data"]
     object.__setattr__(proxy, "label", label)
-    object.__setattr__(proxy, "owner", data.__array_interface__["data"][0] if owner is None else owner)
+    object.__setattr__(proxy, "owner", owner)
     return proxy
 
 
 def part(whole: Watched, data: np.ndarray, index: object = ()) -> Watched:
     """A slice of an array of any shape, or the same memory in another shape."""
-    indices = indices_of(index)
-    if any(isinstance(axis, list | ndarray | Watched) for axis in indices):
+    has_array = any(isinstance(axis, list | ndarray | Watched) for axis in indices_of(index))
+    if has_array:
         works_on_whole_arrays("an index that is an array")  # NumPy made a copy
     data = as_bare(data)
     machine.part = data.shape
@@ -218,16 +228,18 @@ def beyond(array: Watched, index: object, line: int, verb: str) -> Exception:
     """The fault that names thread, block, line, index and shape."""
     if isinstance(index, str):
         return AttributeError(f"a record of {array.data.dtype} has no {index}")
+    thread = name_of(machine.now)
     access = f"{verb} index {index} of a {array.space} array of shape {array.data.shape}"
-    message = f"{name_of(machine.now)} {access} on line {line}: {_remedy(array, index)}"
-    return fault("out_of_bounds", message, line)
+    remedy = _remedy(array, index)
+    return fault("out_of_bounds", f"{thread} {access} on line {line}: {remedy}", line)
 
 
 def row_for_element(line: int, shape: tuple[int, ...]) -> Exception:
     """The fault of an array of that shape that is stored where one element stands."""
+    thread = name_of(machine.now)
     message = (
-        f"{name_of(machine.now)} stores an array of shape {shape} into one element on line {line}: a row has "
-        "no single value; give the array that is read an index for every dimension"
+        f"{thread} stores an array of shape {shape} into one element on line {line}: a row has no single "
+        "value; give the array that is read an index for every dimension"
     )
     return fault("whole_array", message, line)
 
@@ -243,19 +255,23 @@ def _remedy(array: Watched, index: object) -> str:
         return "an index is an integer; divide with // in place of /"
     if len(indices) > len(shape):
         return f"the array has {quantity(len(shape), 'dimension')}, the index has {len(indices)}"
-    if any(
-        axis < -size for axis, size in zip(indices, shape, strict=False) if isinstance(axis, int | np.integer)
-    ):
+    pairs = [*zip(indices, shape, strict=False)]
+    numbers = [pair for pair in pairs if isinstance(pair[0], int | np.integer)]
+    if any(axis < -size for axis, size in numbers):
         return "the index lies before the first element; begin later or look at the sign"
     if array.space in (SHARED, LOCAL):
         size = " × ".join(map(str, shape))
         return f"the {array.space} array has {size} elements; make it larger or its index smaller"
-    beyond = [pair for pair in zip(indices, shape, strict=False) if pair[0] >= pair[1]]
+    beyond = [(axis, size) for axis, size in pairs if axis >= size]
     if any(axis > UNSIGNED_WRAPS for axis, _ in beyond):
         return "an unsigned number below 0 becomes a very large one; compute indices with signed numbers"
-    turned = indices[::-1] if all(a < size for a, size in zip(indices[::-1], shape, strict=False)) else ()
-    order = f"; or is the order of the indices wrong? {turned} is inside" if turned else ""
-    if any(axis in global_index(machine.now) for axis, _ in beyond):
+    order = ""
+    turned = indices[::-1]
+    is_turned_inside = all(axis < size for axis, size in zip(turned, shape, strict=False))
+    if turned and is_turned_inside:
+        order = f"; or is the order of the indices wrong? {turned} is inside"
+    place = global_index(machine.now)
+    if any(axis in place for axis, _ in beyond):
         several = ": compare each index with the size of its own dimension" if len(shape) > 1 else ""
         return f"a thread beyond the end must do nothing{order or several}"
     last = ", ".join(str(size - 1) for _, size in beyond)
@@ -322,10 +338,10 @@ class Shared:
     @word
     def array(site: int, shape: int | tuple[int, ...], dtype: object, alignment: int | None = None):
         place = site, shape, dtype
-        memory = machine.now.block.shared
-        if place not in memory:
-            memory[place] = _shared_array(machine.now.block, shape, numpy_dtype(dtype), site)
-        return memory[place]
+        block = machine.now.block
+        if place not in block.shared:
+            block.shared[place] = _shared_array(block, shape, numpy_dtype(dtype), site)
+        return block.shared[place]
 
 
 class Local:
@@ -365,8 +381,10 @@ class Const:
         if key not in constants:
             data = np.array(array.data if isinstance(array, Watched) else array)
             data.flags.writeable = False
-            trace = machine.trace
-            constants[key] = as_kernel_sees(data) if trace is None else watched(data, CONSTANT, trace)
+            if machine.trace is None:
+                constants[key] = as_kernel_sees(data)
+            else:
+                constants[key] = watched(data, CONSTANT, machine.trace)
         return constants[key]
 
 
@@ -380,13 +398,15 @@ def numpy_dtype(dtype: object) -> np.dtype:
 def poisoned(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Memory of any shape that nobody has written: NaN, and a pattern no counter has by chance."""
     size = int(np.prod(shape)) * dtype.itemsize
-    return np.full(size, _poison_of(dtype), np.uint8).view(dtype).reshape(shape)
+    memory = np.full(size, _poison_of(dtype), np.uint8)
+    return memory.view(dtype).reshape(shape)
 
 
 def is_written(array: np.ndarray) -> np.ndarray:
     """Where the poison is gone, for an array of any shape that `poisoned` made."""
-    as_bytes = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(array.size, array.itemsize)
-    return (as_bytes != _poison_of(array.dtype)).any(1).reshape(array.shape)
+    as_bytes = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    is_changed = as_bytes.reshape(array.size, array.itemsize) != _poison_of(array.dtype)
+    return is_changed.any(1).reshape(array.shape)
 
 
 def _poison_of(dtype: np.dtype) -> int:
@@ -400,7 +420,9 @@ def _shared_array(block: Block, shape: int | tuple[int, ...], dtype: np.dtype, s
         if DYNAMIC not in block.shared:
             block.shared[DYNAMIC] = poisoned(limits.dynamic_shared, np.dtype(np.uint8))
         memory = block.shared[DYNAMIC]
-        return _new(memory[: memory.size // dtype.itemsize * dtype.itemsize].view(dtype), SHARED, site)
+        elements = memory.size // dtype.itemsize
+        whole = memory[: elements * dtype.itemsize]
+        return _new(whole.view(dtype), SHARED, site)
     array = poisoned(shape, dtype)
     block.shared_bytes += array.nbytes
     size = block.shared_bytes + limits.dynamic_shared

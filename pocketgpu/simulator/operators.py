@@ -36,6 +36,7 @@ NUMBERS = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
 STEPS = ast.Constant | ast.Compare  # adding one makes an integer no longer
 GROWING = (ast.Add, ast.Sub, ast.Mult)
 COUNTS = {id(word) for word in (clz, ffs, popc)}
+CHOICES = {id(word) for word in (operations.largest, operations.smallest, abs, selp)}  # of an argument
 WORDS_OF_FLOATS = ("math", "numpy", "pocketgpu")  # modules whose functions return numbers of NumPy, or floats
 COUNTING_BITS = {id(word) for word in (clz, popc, brev)}  # their result depends on the argument's width
 
@@ -52,14 +53,20 @@ class Widths:
         self.is_int32: dict[str, bool] = {}
         pairs = [*bindings(definition)]
         for name, value, _ in pairs:
-            self.is_int32[name] = self.is_special_register(value) and self.is_int32.get(name, True)
-        for round_number in range(ROUNDS + 1):
-            before = dict(self.bits)
-            for name, value, place in pairs:
-                self.bits[name] = max(self.bits.get(name, 0), min(self.of(value, place), OF_REGISTER))
-            grown = [name for name in self.bits if self.bits[name] != before.get(name)]
-            if round_number == ROUNDS:
-                self.bits |= dict.fromkeys(grown, OF_REGISTER)
+            was_int32 = self.is_int32.get(name, True)
+            self.is_int32[name] = self.is_special_register(value) and was_int32
+        for _ in range(ROUNDS):
+            self._widen(pairs)
+        before = dict(self.bits)
+        self._widen(pairs)
+        grown = [name for name in self.bits if self.bits[name] != before.get(name)]
+        self.bits |= dict.fromkeys(grown, OF_REGISTER)
+
+    def _widen(self, pairs: list[tuple[str, ast.expr, int | None]]) -> None:
+        """Give each name the bits that the values need which are bound to it."""
+        for name, value, place in pairs:
+            bits = min(self.of(value, place), OF_REGISTER)
+            self.bits[name] = max(self.bits.get(name, 0), bits)
 
     def is_special_register(self, node: ast.expr) -> bool:
         """Is it threadIdx.x or the like, which has 32 bits?"""
@@ -67,7 +74,9 @@ class Widths:
             return self.is_int32.get(node.id, False)
         if not isinstance(node, ast.Attribute):
             return False
-        return node.attr == "laneid" or (node.attr in "xyz" and id(self.meaning(node.value)) in REGISTERS)
+        if node.attr == "laneid":
+            return True
+        return node.attr in "xyz" and id(self.meaning(node.value)) in REGISTERS
 
     def of(self, node: ast.expr, place: int | None = None) -> int:
         """Bits of an expression; `place`: of its member there, where a tuple is taken apart."""
@@ -108,17 +117,21 @@ class Widths:
         members = self.constant(node.value)
         if not isinstance(members, tuple):
             return NO_INTEGER
-        return max((member.bit_length() for member in members if isinstance(member, int)), default=NO_INTEGER)
+        bits = [member.bit_length() for member in members if isinstance(member, int)]
+        return max(bits, default=NO_INTEGER)
 
     def _of_operation(self, node: ast.BinOp) -> int:
         left = self.of(node.left)
         right = self.of(node.right)
-        if isinstance(node.op, ast.Div) or not left or not right:
+        longer = max(left, right)
+        has_integers = left and right and not isinstance(node.op, ast.Div)
+        if not has_integers:
             return NO_INTEGER
         match node.op:
             case ast.Add() | ast.Sub():
-                is_step = any(isinstance(part, STEPS) for part in (node.left, node.right))
-                return max(left, right) + (not is_step or max(left, right) >= OF_REGISTER)
+                is_step = isinstance(node.left, STEPS) or isinstance(node.right, STEPS)
+                grows = not is_step or longer >= OF_REGISTER
+                return longer + grows
             case ast.Mult():
                 return left + right
             case ast.Pow():
@@ -131,28 +144,31 @@ class Widths:
                 return min(left, right)
             case ast.FloorDiv() | ast.RShift():
                 return left
-        return max(left, right)
+        return longer
 
     def _of_call(self, node: ast.Call) -> int:
         function = self.meaning(node.func)
         arguments = [self.of(part) for part in node.args]
         if id(function) in INDEX_WORDS:
             return max([OF_INDEX, *arguments])
-        if any(function is word for word in (operations.largest, operations.smallest, abs, selp)):
+        if id(function) in CHOICES:
             return max(arguments, default=OF_REGISTER)
         if isinstance(function, operations.Number) or function is operations.rounded:
-            return max([32, *arguments]) if function.__name__ != "float" else NO_INTEGER
+            return NO_INTEGER if function.__name__ == "float" else max([32, *arguments])
         name = getattr(INSIDE.get(id(function)), "__name__", "")
         if name.startswith("shfl") and len(arguments) > 1:
             return arguments[1]
         if id(function) in COUNTS or name.startswith("syncthreads_"):
             return OF_INDEX
-        is_word = name or (getattr(function, "__module__", None) or "").startswith(WORDS_OF_FLOATS)
-        return NO_INTEGER if is_word else OF_REGISTER
+        module = getattr(function, "__module__", None) or ""
+        returns_float = name or module.startswith(WORDS_OF_FLOATS)
+        return NO_INTEGER if returns_float else OF_REGISTER
 
 
 def _bits_of(value: object) -> int:
-    return max(1, int(value).bit_length()) if isinstance(value, int) else NO_INTEGER
+    if not isinstance(value, int):
+        return NO_INTEGER
+    return max(1, int(value).bit_length())
 
 
 class Operators(Transformer):
@@ -185,16 +201,15 @@ class Operators(Transformer):
     def _is_safe(self, node: ast.BinOp) -> bool:
         """Does Python's own operator have the result of compiled code?"""
         number = node.right.value if isinstance(node.right, ast.Constant) else None
+        is_count = isinstance(number, int) and number >= 0
         match node.op:
             case ast.Div() | ast.FloorDiv() | ast.Mod():
                 return bool(number)
             case ast.RShift():
-                return isinstance(number, int) and 0 <= number < 64
+                return is_count and number < 64
             case ast.LShift():
-                is_count = isinstance(number, int) and 0 <= number < 64
-                return is_count and self.widths.of(node) <= OF_REGISTER
+                return is_count and number < 64 and self.widths.of(node) <= OF_REGISTER
             case ast.Pow():
-                is_count = isinstance(number, int) and number >= 0
                 return is_count and self.widths.of(node.left) * number <= OF_REGISTER
         return True
 
@@ -250,19 +265,25 @@ class Operators(Transformer):
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         """A literal beyond int64 is a uint64."""
         if type(node.value) is int and node.value >= operations.HALF:
-            name = f".uint{node.value % operations.WHOLE}"
-            self.namespace[name] = UInt64(node.value % operations.WHOLE)
+            number = node.value % operations.WHOLE
+            name = f".uint{number}"
+            self.namespace[name] = UInt64(number)
             return load(name)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        counts = id(self.widths.meaning(node.func)) in COUNTING_BITS if not is_added(node.func) else False
-        if counts and len(node.args) == 1 and self.widths.is_special_register(node.args[0]):
-            node.args = [self._call("int32", Int32, self.visit(node.args[0]))]
-            return node
+        function = node.func
+        counts_bits = not is_added(function) and id(self.widths.meaning(function)) in COUNTING_BITS
+        if counts_bits and len(node.args) == 1:
+            (argument,) = node.args
+            if self.widths.is_special_register(argument):
+                node.args = [self._call("int32", Int32, self.visit(argument))]
+                return node
         self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "bit_count" and not node.args:
-            return self._call("popc", popc, node.func.value)
+        function = node.func
+        is_bit_count = isinstance(function, ast.Attribute) and function.attr == "bit_count"
+        if is_bit_count and not node.args:
+            return self._call("popc", popc, function.value)
         return node
 
 
@@ -272,10 +293,12 @@ def number_of(node: ast.expr) -> complex | None:
     None for all else, and for what the compiler leaves to the kernel, as a division by zero or a shift by
     many bits: its code has two numbers on the stack at once.
     """
-    if all(isinstance(part, NUMBERS) for part in ast.walk(node)):
-        code = compile(ast.Expression(node), "", "eval")
-        if code.co_stacksize < 2:
-            with suppress(TypeError):  # of a sign before a text
-                number = eval(code)
-                return number if isinstance(number, int | float | complex) else None
+    has_numbers_alone = all(isinstance(part, NUMBERS) for part in ast.walk(node))
+    if not has_numbers_alone:
+        return None
+    code = compile(ast.Expression(node), "", "eval")
+    if code.co_stacksize < 2:
+        with suppress(TypeError):  # of a sign before a text
+            number = eval(code)
+            return number if isinstance(number, int | float | complex) else None
     return None

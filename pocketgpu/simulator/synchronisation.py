@@ -102,8 +102,9 @@ def threadfence_system(site: int) -> Waiting:
 
 def _fence(scope: int, site: int) -> Waiting:
     _note(FENCE, site, scope)
-    thread = machine.now  # at the same fence again without a new value or barrier: it waits in a loop
-    if machine.launch.sees_again(site, None, (scope, thread.new_values, thread.block.opened)):
+    thread = machine.now
+    seen = scope, thread.new_values, thread.block.opened
+    if machine.launch.sees_again(site, None, seen):  # without a new value or barrier: it waits in a loop
         yield from _spin(site, "a fence")
 
 
@@ -142,13 +143,18 @@ class cg:
 
 def call(site: int, function: Callable, /, *arguments: object, **options: object) -> Waiting:
     """What function(*arguments) returns, in a function that may wait and calls something it does not know."""
-    own = [function.__self__] if hasattr(function, "__func__") else []
-    inside = INSIDE.get(id(getattr(function, "__func__", function)))
-    if inside is not None:
-        result = inside(site, *own, *arguments, **options)
+    is_method = hasattr(function, "__func__")
+    inside = INSIDE.get(id(function.__func__ if is_method else function))
+    if inside is None:
+        translated = machine.launch.translation.value(function)
+        result = translated(*arguments, **options)
+    elif is_method:
+        result = inside(site, function.__self__, *arguments, **options)
     else:
-        result = machine.launch.translation.value(function)(*arguments, **options)
-    return (yield from result) if isinstance(result, GeneratorType) else result
+        result = inside(site, *arguments, **options)
+    if isinstance(result, GeneratorType):
+        return (yield from result)
+    return result
 
 
 FULL = 0xFFFFFFFF
@@ -173,7 +179,8 @@ def syncwarp(site: int, mask: int = FULL) -> Waiting:
 def shfl_sync(site: int, mask: int, value: object, src_lane: int, width: int = WARP) -> Waiting:
     """The value of lane src_lane, counted within groups of `width` lanes."""
     values, lane = yield from _exchange("shfl_sync", mask, value, site)
-    return _value_of(values, lane, lane // width * width + int(src_lane) % width, site)
+    source = _first_lane(lane, width) + int(src_lane) % width
+    return _value_of(values, lane, source, site)
 
 
 @word
@@ -181,7 +188,9 @@ def shfl_up_sync(site: int, mask: int, value: object, delta: int, width: int = W
     """The value of the lane `delta` before this one; its own where the group has none."""
     values, lane = yield from _exchange("shfl_up_sync", mask, value, site)
     source = lane - int(delta)
-    return _value_of(values, lane, source if source >= lane // width * width else lane, site)
+    if source < _first_lane(lane, width):
+        source = lane
+    return _value_of(values, lane, source, site)
 
 
 @word
@@ -189,7 +198,9 @@ def shfl_down_sync(site: int, mask: int, value: object, delta: int, width: int =
     """The value of the lane `delta` after this one; its own where the group has none."""
     values, lane = yield from _exchange("shfl_down_sync", mask, value, site)
     source = lane + int(delta)
-    return _value_of(values, lane, source if source < lane // width * width + width else lane, site)
+    if source >= _first_lane(lane, width) + width:
+        source = lane
+    return _value_of(values, lane, source, site)
 
 
 @word
@@ -197,50 +208,63 @@ def shfl_xor_sync(site: int, mask: int, value: object, lane_mask: int, width: in
     """The value of the lane whose number differs from this one's in the bits of lane_mask."""
     values, lane = yield from _exchange("shfl_xor_sync", mask, value, site)
     source = lane ^ int(lane_mask)
-    return _value_of(values, lane, source if source < lane // width * width + width else lane, site)
+    if source >= _first_lane(lane, width) + width:
+        source = lane
+    return _value_of(values, lane, source, site)
+
+
+def _first_lane(lane: int, width: int) -> int:
+    """The first lane of the group of `width` lanes to which a lane belongs."""
+    return lane // width * width
 
 
 @word
 def all_sync(site: int, mask: int, predicate: object) -> Waiting:
-    return all((yield from _exchange("all_sync", mask, bool(predicate), site))[0].values())
+    votes, _ = yield from _exchange("all_sync", mask, bool(predicate), site)
+    return all(votes.values())
 
 
 @word
 def any_sync(site: int, mask: int, predicate: object) -> Waiting:
-    return any((yield from _exchange("any_sync", mask, bool(predicate), site))[0].values())
+    votes, _ = yield from _exchange("any_sync", mask, bool(predicate), site)
+    return any(votes.values())
 
 
 @word
 def eq_sync(site: int, mask: int, predicate: object) -> Waiting:
     """Do all lanes agree?"""
-    return len(set((yield from _exchange("eq_sync", mask, bool(predicate), site))[0].values())) == 1
+    votes, _ = yield from _exchange("eq_sync", mask, bool(predicate), site)
+    return len({*votes.values()}) == 1
 
 
 @word
 def ballot_sync(site: int, mask: int, predicate: object) -> Waiting:
     """A bit for every lane whose predicate is true."""
-    votes = (yield from _exchange("ballot_sync", mask, bool(predicate), site))[0]
+    votes, _ = yield from _exchange("ballot_sync", mask, bool(predicate), site)
     return _as_mask(lane for lane, yes in votes.items() if yes)
 
 
 def _as_mask(lanes: Iterable[int]) -> Int32:
     """A bit for each of the lanes, as the int32 that a GPU has: of all lanes, -1."""
-    return Int32(np.uint32(sum(1 << lane for lane in lanes)).astype(np.int32))
+    bits = np.uint32(sum(1 << lane for lane in lanes))
+    return Int32(bits.astype(np.int32))
 
 
 @word
 def match_any_sync(site: int, mask: int, value: object) -> Waiting:
     """A bit for every lane with the same value."""
     values, lane = yield from _exchange("match_any_sync", mask, value, site)
-    return _as_mask(other for other, theirs in values.items() if theirs == values[lane])
+    own = values[lane]
+    return _as_mask(other for other, theirs in values.items() if theirs == own)
 
 
 @word
 def match_all_sync(site: int, mask: int, value: object) -> Waiting:
     """(a bit for every lane, True) if all lanes have the same value, (0, False) otherwise."""
     values, lane = yield from _exchange("match_all_sync", mask, value, site)
-    same = all(theirs == values[lane] for theirs in values.values())
-    return (_as_mask(values), True) if same else (_as_mask(()), False)
+    own = values[lane]
+    is_same = all(theirs == own for theirs in values.values())
+    return _as_mask(values if is_same else ()), is_same
 
 
 @word
@@ -267,7 +291,8 @@ def _exchange(name: str, mask: int, value: object, site: int) -> Waiting:
     warp = thread.warp
     if not mask >> thread.lane & 1:
         raise outside_mask(name, mask, SITES[site].line)
-    _note(WARP_SYNC if name == "syncwarp" else EXCHANGE, site, mask)
+    kind = WARP_SYNC if name == "syncwarp" else EXCHANGE
+    _note(kind, site, mask)
     thread.wait_at(site, name)
     collective = warp.collectives.setdefault((name, mask), Collective(mask))
     collective.arrived.append(thread)
@@ -285,7 +310,9 @@ def _value_of(values: dict, lane: int, source: int, site: int) -> object:
     """The value of the source lane; where it took no part, one that must not be used."""
     if source in values:
         return values[source]
-    return values[lane] if machine.trace is None else Undefined(source, SITES[site].line)
+    if machine.trace is None:
+        return values[lane]
+    return Undefined(source, SITES[site].line)
 
 
 def _read(kind: int, array, index, site: int, verb: str):
@@ -312,7 +339,9 @@ def _atomic(change: Callable):
 
     def operation(site, array, index, *values):
         old = _read(ATOMIC, array, index, site, "changes")
-        _write(array, index, change(old, *(_as_element(value, array.dtype) for value in values)))
+        dtype = array.dtype
+        elements = [_as_element(value, dtype) for value in values]
+        _write(array, index, change(old, *elements))
         if machine.launch.sees_again(site, (id(array), index), old):
             yield from _spin(site, "an atomic")
         return old
@@ -322,9 +351,10 @@ def _atomic(change: Callable):
 
 def _as_element(value: object, dtype: np.dtype) -> object:
     """The value as the array's type has it: it is converted before the atomic, not after."""
-    if dtype.kind == "f" and type(value) is not dtype.type:
+    kind = dtype.kind
+    if kind == "f" and type(value) is not dtype.type:
         return dtype.type(value)
-    if dtype.kind in "iu" and (isinstance(value, float | np.floating) or (dtype.kind == "u" and value < 0)):
+    if kind in "iu" and (isinstance(value, float | np.floating) or (kind == "u" and value < 0)):
         return Conversion(dtype.type)(value)
     return value
 
@@ -363,7 +393,8 @@ def load_function(kind: int) -> Callable:
 
     def load(site, array, index):
         value = _read(kind, array, index, site, "reads")
-        if kind in PAST_FIRST_LEVEL and machine.launch.sees_again(site, (id(array), index), value):
+        is_poll = kind in PAST_FIRST_LEVEL and machine.launch.sees_again(site, (id(array), index), value)
+        if is_poll:
             yield from _spin(site, "a load")
         return value
 
