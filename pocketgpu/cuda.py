@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from types import ModuleType
 
+from pocketgpu.remedies import pip_install
+
 CHOICES = ("gpu", "simulator")
 Size = int | tuple[int, ...]  # of a grid in blocks, of a block in threads
 
@@ -35,24 +37,28 @@ class Measurement:
 def _why_no_gpu() -> tuple[str, bool]:
     """Why Numba can use no GPU here, empty if it can; and whether a GPU's owner should hear of it."""
     if find_spec("numba") is None:
-        return "Numba is not installed: pip install numba-cuda[cu13], or [cu12] for an older driver", False
+        remedy = pip_install("numba-cuda[cu13]")
+        return f"Numba is not installed: {remedy}, or [cu12] for an older driver", False
     try:
         numba_cuda = importlib.import_module("numba.cuda")
     except Exception as error:  # numba-cuda 0.30 beside NumPy 2.5: AttributeError
         import numpy
 
+        reason = f"{type(error).__name__}: {error}"
         return (
-            f"numba.cuda cannot be imported beside NumPy {numpy.__version__} ({type(error).__name__}: "
-            f"{error}); install versions that fit each other: "
-            f"{sys.executable} -m pip install --upgrade numba numba-cuda"
+            f"numba.cuda cannot be imported beside NumPy {numpy.__version__} ({reason}); install versions "
+            f"that fit each other: {pip_install('--upgrade', 'numba', 'numba-cuda')}"
         ), True
     if numba_cuda.is_available():
         return "", False
-    if error := numba_cuda.cuda_error():
-        return f"the driver cannot be used: {' '.join(str(error).split())}", False
+    error = numba_cuda.cuda_error()
+    if error:
+        reason = " ".join(str(error).split())
+        return f"the driver cannot be used: {reason}", False
+    toolkit = os.environ.get("CUDA_HOME", "not set")
     return (
-        "there is a driver, but NVVM, which compiles kernels, cannot be loaded: pip install nvidia-nvvm, or "
-        f"set CUDA_HOME to the CUDA toolkit's folder (it is {os.environ.get('CUDA_HOME', 'not set')})"
+        "there is a driver, but NVVM, which compiles kernels, cannot be loaded: "
+        f"{pip_install('nvidia-nvvm')}, or set CUDA_HOME to the CUDA toolkit's folder (it is {toolkit})"
     ), True
 
 

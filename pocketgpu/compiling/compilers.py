@@ -4,18 +4,15 @@ None of them needs a driver.
 """
 
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+from pocketgpu.remedies import pip_install
+
 # pocketgpu is a distribution of its own, or a part of rnnlab
 DISTRIBUTION = "pocketgpu" if any(metadata.distributions(name="pocketgpu")) else "rnnlab"
-REMEDY = (
-    f"{sys.executable} -m pip install '{DISTRIBUTION}[compile]' installs them on Linux and Windows (190 MB); "
-    "no GPU is needed"
-)
 NEEDED = {"cuda.core": "cuda-core", "cuda.bindings": "cuda-bindings", "cuda.pathfinder": "cuda-pathfinder"}
 LIBRARIES = {"nvrtc": "nvidia-cuda-nvrtc", "nvJitLink": "nvidia-nvjitlink", "nvvm": "nvidia-nvvm"}
 STANDARD = "-std=c++17"
@@ -36,7 +33,14 @@ def missing() -> str:
     packages = [package for module, package in NEEDED.items() if not _is_there(module)]
     if not packages:
         packages = [package for library, package in LIBRARIES.items() if not _is_loaded(library)]
-    return f"compile_report needs {', '.join(packages)}, not installed here: {REMEDY}" if packages else ""
+    if not packages:
+        return ""
+    listed = ", ".join(packages)
+    remedy = pip_install(f"{DISTRIBUTION}[compile]")
+    return (
+        f"compile_report needs {listed}, not installed here: {remedy} installs them on Linux and Windows "
+        "(190 MB); no GPU is needed"
+    )
 
 
 def _is_there(module: str) -> bool:

@@ -15,7 +15,10 @@ SOURCES = {  # path in KERNELS -> function that gives its text
 }
 
 
-COPIES = {"ranks/source.py": "pocketgpu/simulator/source.py"}  # so that neither package needs the other
+COPIES = {  # so that neither package needs the other
+    "ranks/remedies.py": "pocketgpu/remedies.py",
+    "ranks/source.py": "pocketgpu/simulator/source.py",
+}
 COPIED = "# Written by `make course`: a copy of {}\n"
 
 

