@@ -19,6 +19,11 @@ from pocketgpu.simulator.threads import machine, remark, users_frame
 from pocketgpu.simulator.trace import Line
 
 SMALL = (np.float16, np.float32)
+OPERATIONS = {  # by the name of their method, without underscores
+    name: getattr(operator, name)
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "xor", "lshift", "rshift", "pow")
+}
+OPERATIONS |= {"and": operator.and_, "or": operator.or_, "divmod": divmod}
 STORE_ELEMENT = opmap["STORE_SUBSCR"]
 
 
@@ -44,18 +49,24 @@ def _widened(
     Of two integers that are divided `value` becomes a float64.  A float stays what it is: with 8 and 16 bits
     a float32 gives a float32, but for uint16, as Numba types it.
     """
-    is_unsigned = value.own.kind == "u"
+    own = value.own
     if not isinstance(other, int | np.integer):
-        if value.own.itemsize < 4 and isinstance(other, SMALL):
-            return (np.float64 if value.own == np.uint16 else np.float32)(value), other
-        return (np.uint64 if value.own.itemsize == 8 else np.int64)(value), other
+        if own.itemsize < 4 and isinstance(other, SMALL):
+            kind = np.float64 if own == np.uint16 else np.float32
+        else:
+            kind = np.uint64 if own.itemsize == 8 else np.int64
+        return kind(value), other
     if is_division:
         return np.float64(value), other
-    if is_unsigned and is_shift:
-        return np.uint64(value), np.uint64(int(other) & 0xFFFFFFFFFFFFFFFF)
-    if is_unsigned and _is_unsigned(other):
-        return np.uint64(value), np.uint64(other)
-    return np.int64(value), other if isinstance(other, int) else np.int64(other)
+    if own.kind == "u":
+        if is_shift:
+            bits = int(other) & 0xFFFFFFFFFFFFFFFF
+            return np.uint64(value), np.uint64(bits)
+        if _is_unsigned(other):
+            return np.uint64(value), np.uint64(other)
+    if not isinstance(other, int):
+        other = np.int64(other)
+    return np.int64(value), other
 
 
 def _is_unsigned(value: object) -> bool:
@@ -67,13 +78,17 @@ def _as_unsigned(result: object) -> object:
     """The result, which stays beside signed numbers what Numba makes of it."""
     if type(result) is np.uint64:
         return UInt64(result)
-    return tuple(map(_as_unsigned, result)) if type(result) is tuple else result
+    if type(result) is tuple:
+        return tuple(map(_as_unsigned, result))
+    return result
 
 
 def _in_own_width(value: np.integer, result: int) -> np.integer:
     """-value, ~value or abs(value), which Numba computes in the value's own width and then widens."""
-    is_wide = value.own.kind == "u" and value.own.itemsize >= 4
-    return (UInt64 if is_wide else np.int64)(wrapped(result, value.own))
+    own = value.own
+    number = wrapped(result, own)
+    is_wide = own.kind == "u" and own.itemsize >= 4
+    return UInt64(number) if is_wide else np.int64(number)
 
 
 class Int32(np.int32):
@@ -93,8 +108,7 @@ class UInt64(np.uint64):
 
 for _kind in (Int32, UInt32, UInt64):
     _kind.own = np.dtype(_kind.__base__)
-    for _name in "add sub mul truediv floordiv mod divmod and or xor lshift rshift pow".split():
-        _operation = getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name), divmod)
+    for _name, _operation in OPERATIONS.items():
         _forward, _reflected = _in_64_bits(_operation)
         setattr(_kind, f"__{_name}__", _forward)
         setattr(_kind, f"__r{_name}__", _reflected)
@@ -107,13 +121,16 @@ def _comparison(operation: Callable) -> Callable:
     def compare(self: UInt64, other: object) -> bool:
         if _is_unsigned(other):
             return operation(int(self), int(other))
-        return operation(float(self), float(other) if isinstance(other, int | np.integer) else other)
+        if isinstance(other, int | np.integer):
+            other = float(other)
+        return operation(float(self), other)
 
     return compare
 
 
-for _name in "eq ne lt le gt ge".split():
-    setattr(UInt64, f"__{_name}__", _comparison(getattr(operator, _name)))
+COMPARISONS = {name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+for _name, _operation in COMPARISONS.items():
+    setattr(UInt64, f"__{_name}__", _comparison(_operation))
 
 WIDENED = {np.int32: Int32, np.uint32: UInt32, np.uint64: UInt64, np.bool_: bool}
 for _kind in (np.int8, np.int16, np.uint8, np.uint16):  # they keep their width for -x, ~x and abs(x)
@@ -125,7 +142,9 @@ def as_register(value: object) -> object:
     kind = WIDENED.get(type(value))
     if kind is not None:
         return kind(value)
-    return UInt64(value) if type(value) is int and value >= 1 << 63 else value
+    if type(value) is int and value >= 1 << 63:
+        return UInt64(value)
+    return value
 
 
 class Wrapping(np.ndarray):
@@ -162,13 +181,17 @@ def as_kernel_sees(array: np.ndarray) -> np.ndarray:
 def as_bare(array: np.ndarray) -> np.ndarray:
     """The same memory, as a kernel sees it whose accesses are not written down."""
     seen = as_kernel_sees(array)
-    return seen.view(Wrapping) if type(seen) is np.ndarray and seen.dtype.kind in "iu" else seen
+    if type(seen) is np.ndarray and seen.dtype.kind in "iu":
+        return seen.view(Wrapping)
+    return seen
 
 
 def wrapped(value: int, dtype: np.dtype | type) -> np.generic:
     """An integer as a register of that width keeps it."""
     dtype = np.dtype(dtype)
-    return np.array(int(value) & (1 << 8 * dtype.itemsize) - 1, f"u{dtype.itemsize}").astype(dtype)[()]
+    size = dtype.itemsize
+    bits = int(value) & (1 << 8 * size) - 1
+    return np.array(bits, f"u{size}").astype(dtype)[()]
 
 
 class Undefined:
@@ -227,9 +250,10 @@ class Unset(Undefined):
 
     def _use(self, *others: object) -> None:
         frame = users_frame()
-        if frame.f_code.co_code[frame.f_lasti] == STORE_ELEMENT and machine.trace is not None:
-            if machine.trace.drop_store_within_block():
-                return
+        instruction = frame.f_code.co_code[frame.f_lasti]
+        is_store = instruction == STORE_ELEMENT and machine.trace is not None
+        if is_store and machine.trace.drop_store_within_block():
+            return
         line = Line(frame.f_lineno, frame.f_code.co_filename)
         remark(
             "uninitialised",
@@ -274,17 +298,18 @@ def _comparison_of_zero(operation: Callable) -> Callable:
     return compare
 
 
-for _name in "eq ne lt le gt ge".split():
-    setattr(Unset, f"__{_name}__", _comparison_of_zero(getattr(operator, _name)))
+for _name, _operation in COMPARISONS.items():
+    setattr(Unset, f"__{_name}__", _comparison_of_zero(_operation))
 Unset.__hash__ = object.__hash__
-for _name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split():
+for _name in OPERATIONS.keys() - {"divmod"}:
     setattr(Undefined, f"__{_name}__", Undefined._spread)
     setattr(Undefined, f"__r{_name}__", Undefined._spread)
 
 
 def popc(value: int) -> int:
     """How many bits are set."""
-    return _bits(value)[0].bit_count()
+    bits, _ = _bits(value)
+    return bits.bit_count()
 
 
 def clz(value: int) -> int:
@@ -302,17 +327,20 @@ def ffs(value: int) -> int:
 def brev(value: int) -> int:
     """The bits in reverse order."""
     bits, width = _bits(value)
-    return int(f"{bits:0{width}b}"[::-1], 2)
+    digits = f"{bits:0{width}b}"
+    return int(digits[::-1], 2)
 
 
 def fma(a: float, b: float, c: float) -> float:
     """a·b + c, rounded once."""
-    kind = np.result_type(*(x if isinstance(x, np.generic) else float(x) for x in (a, b, c))).type
-    if not all(map(math.isfinite, (a, b, c))):
+    numbers = [number if isinstance(number, np.generic) else float(number) for number in (a, b, c)]
+    kind = np.result_type(*numbers).type
+    if not all(map(math.isfinite, numbers)):
         return kind(a * b + c)
-    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    a, b, c = map(float, numbers)
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
     if not exact:
-        return kind(float(a) * float(b) + float(c))  # with the sign of zero
+        return kind(a * b + c)  # with the sign of zero
     return nearest_float(exact, kind)
 
 
@@ -322,9 +350,12 @@ def nearest_float(exact: Fraction, kind: type[np.floating]) -> np.floating:
         double = float(exact)
     except OverflowError:
         return kind(math.inf if exact > 0 else -math.inf)
-    if kind in SMALL and Fraction(double) != exact and not int(np.float64(double).view(np.int64)) & 1:
+    if kind in SMALL:
         # rounded to odd, so that the second rounding sees on which side of a tie the exact number lies
-        double = math.nextafter(double, math.inf if exact > Fraction(double) else -math.inf)
+        rest = exact - Fraction(double)
+        bits = int(np.float64(double).view(np.int64))
+        if rest and not bits & 1:
+            double = math.nextafter(double, math.inf if rest > 0 else -math.inf)
     return kind(double)
 
 
@@ -361,13 +392,20 @@ fp16 = SimpleNamespace(  # arithmetic in half precision
 def _bits(value: int) -> tuple[int, int]:
     """The bits as an unsigned number, and how many the value's type has; a number of Python has 64."""
     width = 8 * value.dtype.itemsize if isinstance(value, np.generic) else 64
-    return int(value) & (1 << width) - 1, width
+    mask = (1 << width) - 1
+    return int(value) & mask, width
+
+
+def _gamma(x: float) -> float:
+    """Γ(x) where Python raises: at its poles, and where the result is too large."""
+    is_negative_pole = x < 0 and (math.isinf(x) or x == np.floor(x))
+    return np.nan if is_negative_pole else np.copysign(np.inf, x)
 
 
 OF_NUMPY = {  # NumPy's function under another name, where Python's raises
     **{"acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "atanh": np.arctanh, "pow": np.power},
     "remainder": lambda x, y: np.nan,
-    "gamma": lambda x: np.nan if x < 0 and (math.isinf(x) or x == np.floor(x)) else np.copysign(np.inf, x),
+    "gamma": _gamma,
     "lgamma": lambda x: np.inf,
     "ldexp": lambda x, n: np.copysign(np.inf, x),
 }
@@ -431,8 +469,10 @@ def converted_float(value: float | np.floating, dtype: np.dtype | type) -> int:
     register = np.iinfo(f"{dtype.kind}{max(2, dtype.itemsize)}")
     if value != value:
         is_short = not isinstance(value, float) and dtype.itemsize <= 4
-        return 0 if is_short else register.min or register.max // 2 + 1
-    return int(min(max(float(value), register.min), register.max))
+        highest_bit = register.min or register.max // 2 + 1
+        return 0 if is_short else highest_bit
+    clipped = min(max(float(value), register.min), register.max)
+    return int(clipped)
 
 
 class _Numpy(SimpleNamespace):
@@ -444,14 +484,19 @@ class _Numpy(SimpleNamespace):
 
 def _of_numbers(function: Callable) -> Callable:
     """A test of NumPy whose result is a number in arithmetic."""
-    return lambda value: bool(function(value)) if isinstance(value, float | np.number) else function(value)
+
+    def test(value: object) -> object:
+        result = function(value)
+        return bool(result) if isinstance(value, float | np.number) else result
+
+    return test
 
 
 def _with_uint64(function: np.ufunc) -> Callable:
     """A function of NumPy that takes a number of uint64, too, and gives one that computes as in a kernel."""
 
     def compute(*values: object, **options: object) -> object:
-        plain = (np.uint64(value) if type(value) is UInt64 else value for value in values)
+        plain = [np.uint64(value) if type(value) is UInt64 else value for value in values]
         return as_register(function(*plain, **options))
 
     return compute
