@@ -15,6 +15,7 @@ step a thread began and returned; the lists of `events` have an entry for each s
 import numpy as np
 
 from pocketgpu.simulator import trace
+from pocketgpu.simulator.addresses import Accesses
 from pocketgpu.simulator.counts import bank_turns, requests, sector_places
 from pocketgpu.simulator.grouping import tallied
 from pocketgpu.simulator.memory import Watched
@@ -22,7 +23,7 @@ from pocketgpu.simulator.races import counted_before
 from pocketgpu.simulator.report import Report
 from pocketgpu.simulator.source import source_of
 from pocketgpu.simulator.threads import Finding, thread_name
-from pocketgpu.simulator.trace import Accesses, Columns, Watch, label_of
+from pocketgpu.simulator.trace import Columns, Watch, label_of
 
 EVENTS = 10_000  # of a replay; what a launch does after them is left out
 BANK_ROW = 128  # bytes of all banks

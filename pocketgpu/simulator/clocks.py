@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pocketgpu.simulator import trace
-from pocketgpu.simulator.trace import Accesses, Columns
+from pocketgpu.simulator.addresses import Accesses
+from pocketgpu.simulator.trace import Columns
 from pocketgpu.simulator.waiting import WaitingSites
 
 POLLING = (trace.ATOMIC, *trace.PAST_FIRST_LEVEL)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from pocketgpu.simulator import trace
+from pocketgpu.simulator.addresses import Accesses
 from pocketgpu.simulator.grouping import distinct, paired, repeated, starts_of, tallied, turn_in_group
-from pocketgpu.simulator.trace import Accesses
 
 SECTOR = 32  # bytes
 BANKS = 32  # banks

@@ -12,19 +12,12 @@ from types import FunctionType
 import numpy as np
 
 from pocketgpu.simulator import trace
+from pocketgpu.simulator.addresses import Accesses
 from pocketgpu.simulator.memory import Watched, whole_array
 from pocketgpu.simulator.races import Race, races
 from pocketgpu.simulator.source import definition_of
 from pocketgpu.simulator.threads import Finding, remedy_of_weak_poll, thread_name
-from pocketgpu.simulator.trace import (
-    Accesses,
-    Columns,
-    Line,
-    Triple,
-    Watch,
-    address_of,
-    label_of,
-)
+from pocketgpu.simulator.trace import Columns, Line, Triple, Watch, address_of, label_of
 from pocketgpu.simulator.translation import is_library, look
 from pocketgpu.simulator.waiting import is_weak_poll, waiting_sites
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pocketgpu.simulator import trace
+from pocketgpu.simulator.addresses import Accesses
 from pocketgpu.simulator.clocks import POLLING, READER, WRITER, ClockReplay, Flags
 from pocketgpu.simulator.grouping import (
     contested,
@@ -21,7 +22,7 @@ from pocketgpu.simulator.grouping import (
     table_keys,
     turn_in_group,
 )
-from pocketgpu.simulator.trace import Accesses, Columns
+from pocketgpu.simulator.trace import Columns
 from pocketgpu.simulator.waiting import WaitingSites
 
 SYNCHRONISING = {trace.ATOMIC, *trace.PAST_FIRST_LEVEL, trace.VOLATILE_STORE}

@@ -9,13 +9,14 @@ from math import prod
 import numpy as np
 
 from pocketgpu.quantities import quantity
+from pocketgpu.simulator.addresses import Accesses, accesses
 from pocketgpu.simulator.counts import Counts, count_memory, count_sectors
 from pocketgpu.simulator.diagnosis import Diagnosis
 from pocketgpu.simulator.language import refused
 from pocketgpu.simulator.settings import advance_clock, current
 from pocketgpu.simulator.source import source_of
 from pocketgpu.simulator.threads import Finding
-from pocketgpu.simulator.trace import GRID_SYNC, Accesses, Columns, Watch, accesses
+from pocketgpu.simulator.trace import GRID_SYNC, Columns, Watch
 
 SHOWN = {  # columns of a report: heading -> field of Counts
     "loads": "global_loads",

@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from pocketgpu.simulator.addresses import Accesses
 from pocketgpu.simulator.counts import Counts, count_memory
 from pocketgpu.simulator.diagnosis import index_in
 from pocketgpu.simulator.grouping import tallied
@@ -28,7 +29,6 @@ from pocketgpu.simulator.trace import (
     VOLATILE_LOAD,
     VOLATILE_STORE,
     WARP_SYNC,
-    Accesses,
 )
 
 STORES = STORE, VOLATILE_STORE

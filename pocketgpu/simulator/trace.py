@@ -9,18 +9,12 @@ opens an entry and says what it is; smaller ones behind it belong to it:
     TURN + thread, END + thread                 the thread continues, it has returned
 
 A site is a place in the program: the code of a function and the position of an expression in its text.
-
-`accesses` gives every memory event its address.  Global arrays stand at multiples of 256 bytes; a block's
-shared arrays one after another, in the order of their creation, from a multiple of 128, so that an address
-gives its bank.
 """
 
 import linecache
 import re
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import zip_longest
 from math import prod
 from types import CodeType, FrameType
@@ -101,8 +95,10 @@ def site_of(frame: FrameType) -> int:
     if known is None:
         position = [*code.co_positions()][instruction // 2]
         if None in position:
-            position = frame.f_lineno, frame.f_lineno, instruction, instruction
-        known = code, site_at(WRITTEN.get(id(code), code), position)
+            line = frame.f_lineno
+            position = line, line, instruction, instruction
+        written = WRITTEN.get(id(code), code)
+        known = code, site_at(written, position)
         _instructions[id(code), instruction] = known
     return known[1]
 
@@ -163,14 +159,18 @@ class Trace:
     def last_site(self) -> SourcePlace:
         """The place of the last event."""
         entries = [*self.entries] or self.chunks[-1].tolist()
-        return SITES[(next(filter(opens_event, reversed(entries))) - EVENT) // KINDS]
+        latest = next(filter(opens_event, reversed(entries)))
+        return SITES[(latest - EVENT) // KINDS]
 
     def drop_store_within_block(self) -> bool:
         """Take the last event back if it stores into shared or local memory; was it such a store?"""
         last = len(self.entries) - 1
         while last > 0 and self.entries[last] < EVENT:
             last -= 1
-        if last < 0 or (self.entries[last] - EVENT) & KINDS - 1 != STORE:
+        if last < 0:
+            return False
+        kind = (self.entries[last] - EVENT) & KINDS - 1
+        if kind != STORE:
             return False
         array = self.arrays[self.entries[last + 1]]
         if array is None or array.space not in (SHARED, LOCAL):
@@ -183,18 +183,21 @@ class Trace:
         entries = np.concatenate([*self.chunks, _integers(self.entries)])
         marks = np.flatnonzero(entries >= TURN)
         values = entries[marks]
+        lengths = np.diff(marks, append=len(entries))
         events = np.flatnonzero(values >= EVENT)
         at = marks[events]
-        indices = np.diff(marks, append=len(entries))[events] - 2
-        places = values[events] - EVENT
-        kind = places & KINDS - 1
-        first = entries[np.minimum(at + 1, len(entries) - 1)]
-        memory = OF_MEMORY[kind]
-        array = np.where(memory, first, 0)
-        detail = np.where(memory | (indices < 0), 0, first)
-        turns, ends = _turns(values, events)
-        thread = repeated(turns[:, 1], np.diff(turns[:, 0], append=len(events)))
-        sites, site = sites_of(places // KINDS)
+        indices = lengths[events] - 2
+        site_and_kind = values[events] - EVENT
+        kind = site_and_kind & KINDS - 1
+        next_place = np.minimum(at + 1, len(entries) - 1)
+        first = entries[next_place]
+        is_access = OF_MEMORY[kind]
+        array = np.where(is_access, first, 0)
+        detail = np.where(is_access | (indices < 0), 0, first)
+        turns, ends = _turns(values)
+        begins, threads = turns.T
+        thread = repeated(threads, np.diff(begins, append=len(events)))
+        sites, site = sites_of(site_and_kind // KINDS)
         offset, whole = _offsets(self.arrays, array, indices, entries, at + 2)
         arrived = np.flatnonzero(kind == BARRIER)
         detail[arrived] = turn_in_group(thread[arrived])
@@ -206,28 +209,33 @@ def opens_event(entry: object) -> bool:
     return type(entry) is int and entry >= EVENT
 
 
-def _turns(values: np.ndarray, events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """[turns,2] and [ends,2] as Columns has them, for the large numbers of a record and places of events."""
+def _turns(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """[turns,2] and [ends,2] as Columns has them, for the large numbers of a record."""
     other = np.flatnonzero(values < EVENT)
     steps = other - np.arange(len(other))
     value = values[other]
-    ended = value >= END
-    turns = np.stack([steps[~ended], value[~ended] - TURN], 1)
-    return turns, np.stack([steps[ended], value[ended] - END], 1)
+    is_end = value >= END
+    threads = value - np.where(is_end, END, TURN)
+    turns_and_ends = np.stack([steps, threads], 1)
+    return turns_and_ends[~is_end], turns_and_ends[is_end]
 
 
 def sites_of(number: np.ndarray) -> tuple[list[SourcePlace], np.ndarray]:
     """Every place once, function after function and in the order of the text, and each event's [n]."""
     present = np.flatnonzero(tallied(number)).tolist()
     codes = {}
+    keys = {}  # place in SITES -> number of the function, and position
     for place in present:
-        codes.setdefault(id(SITES[place].code), len(codes))
-    keys = {place: (codes[id(SITES[place].code)], SITES[place].position) for place in present}
-    order = {key: k for k, key in enumerate(sorted({*keys.values()}))}
+        site = SITES[place]
+        function = codes.setdefault(id(site.code), len(codes))
+        keys[place] = function, site.position
+    order = {key: rank for rank, key in enumerate(sorted({*keys.values()}))}
+    sites = [None] * len(order)
     table = np.zeros(int(number.max(initial=0)) + 1, np.int64)
-    table[present] = [order[keys[place]] for place in present]
-    sites = {order[keys[place]]: SITES[place] for place in present}
-    return [sites[k] for k in range(len(sites))], table[number]
+    for place, key in keys.items():
+        table[place] = order[key]
+        sites[order[key]] = SITES[place]
+    return sites, table[number]
 
 
 def _offsets(arrays: list, array: np.ndarray, indices: np.ndarray, entries: np.ndarray, at: np.ndarray):
@@ -235,21 +243,21 @@ def _offsets(arrays: list, array: np.ndarray, indices: np.ndarray, entries: np.n
 
     indices: how many each event has, and at: where the first one stands in `entries`.
     """
-    ndim = np.array([0, *(member.data.ndim for member in arrays[1:])])
-    fits = (array > 0) & (indices == ndim[array])
+    members = [member.data for member in arrays[1:]]
+    dimensions = np.array([0, *(member.ndim for member in members)])
+    is_access = array > 0
+    fits = is_access & (indices == dimensions[array])
     offset = np.zeros(len(array), np.int64)
-    sizes, strides = (
-        zip_longest((), *(getattr(member.data, name) for member in arrays[1:]), fillvalue=0)
-        for name in ("shape", "strides")
-    )
+    sizes = zip_longest((), *(member.shape for member in members), fillvalue=0)
+    strides = zip_longest((), *(member.strides for member in members), fillvalue=0)
     for axis, (size, stride) in enumerate(zip(sizes, strides, strict=True)):
-        mine = np.flatnonzero(fits & (axis < ndim[array]))
-        of = array[mine]
-        index = entries[at[mine] + axis]
+        has_axis = np.flatnonzero(fits & (axis < dimensions[array]))
+        number = array[has_axis]
+        index = entries[at[has_axis] + axis]
         if index.min(initial=0) < 0:
-            index += (index < 0) * np.array(size)[of]
-        offset[mine] += index * np.array(stride)[of]
-    return offset, np.flatnonzero((array > 0) & ~fits)
+            index += (index < 0) * np.array(size)[number]
+        offset[has_axis] += index * np.array(stride)[number]
+    return offset, np.flatnonzero(is_access & ~fits)
 
 
 @dataclass(frozen=True)
@@ -288,156 +296,31 @@ def indices_of(index: object) -> tuple:
 def as_indices(index: object) -> tuple[int, ...]:
     """The index of an element, a number for each dimension; empty for what names several elements."""
     indices = indices_of(index)
-    return indices if all(isinstance(axis, int | np.integer) for axis in indices) else ()
-
-
-SPACES = (GLOBAL, SHARED, LOCAL, CONSTANT)
-BLOCK_OF_SHARED = 1 << 20  # bytes of address space for a block's shared memory
-SHARED_BASE = 1 << 50
-LOCAL_BASE = 1 << 55
-
-
-@dataclass(frozen=True)
-class Accesses:
-    """n accesses to memory, in the order in which they happened."""
-
-    kind: np.ndarray  # [n] a load, a store or an atomic
-    thread: np.ndarray  # [n] counted through the grid
-    site: np.ndarray  # [n] place in `sites`
-    address: np.ndarray  # [n] of the first byte
-    bytes: np.ndarray  # [n]
-    space: np.ndarray  # [n] place in SPACES
-    array: np.ndarray  # [n] place in `arrays`
-    when: np.ndarray  # [n] place in the trace
-    arrays: list
-    base: np.ndarray  # [arrays] address of each array's root
-    threads_per_block: int
-    cell: np.ndarray | None  # [n] number of the element, through all memory; None where elements overlap
-    whole: np.ndarray  # places in the trace of accesses to more than one element, which are not among the n
-
-    @cached_property
-    def block(self) -> np.ndarray:
-        """[n] counted through the grid."""
-        return self.thread // self.threads_per_block
-
-    def warp_of(self, thread: np.ndarray) -> np.ndarray:
-        """[n] The warps of these threads, counted through the grid."""
-        block, local = np.divmod(thread, self.threads_per_block)
-        return block * -(-self.threads_per_block // WARP) + local // WARP
-
-    @cached_property
-    def touched(self) -> tuple[np.ndarray, np.ndarray]:
-        """Place of an access and number of a cell that it touches [m].
-
-        A cell is an element.  Where elements of several sizes overlap, all of them begin and end at cells,
-        and a wide access touches several.
-        """
-        places = np.arange(len(self.address))
-        if self.cell is not None:
-            return places, self.cell
-        unit = max(1, int(np.gcd.reduce(np.concatenate([self.address, self.bytes]))))
-        number = self.bytes // unit
-        steps = np.arange(int(number.sum())) - repeated(np.cumsum(number) - number, number)
-        _, cell = np.unique(repeated(self.address // unit, number) + steps, return_inverse=True)
-        return repeated(places, number), cell
-
-    def of_arrays(self, value: Callable) -> np.ndarray:
-        """[n] The value of each access's array."""
-        return np.array([*map(value, self.arrays[1:])] or [0])[self.array - 1]
-
-    def is_in(self, space: str) -> np.ndarray:
-        """[n] Which of them are to memory of that space?"""
-        return self.space == SPACES.index(space)
-
-    def is_one_of(self, *kinds: int) -> np.ndarray:
-        """[n] Which of them are of these kinds?"""
-        return np.isin(np.arange(KINDS), kinds)[self.kind]
-
-    @property
-    def lane(self) -> np.ndarray:
-        """[n] place in the warp."""
-        return self.thread % self.threads_per_block % WARP
-
-
-def accesses(columns: Columns, threads_per_block: int) -> Accesses:
-    """The memory events of a trace, with their addresses."""
-    memory = columns.array > 0
-    memory[columns.whole] = False
-    when = np.flatnonzero(memory)
-    array = columns.array[when]
-    thread = columns.thread[when]
-    offset = columns.offset[when]
-    first_block = np.zeros(len(columns.arrays), np.int64)  # of each array; a shared one has no other
-    first_block[array[::-1]] = thread[::-1] // threads_per_block
-    root_base, start, number, cells = _places(columns.arrays, first_block)
-    space = np.array([0] + [SPACES.index(member.space) for member in columns.arrays[1:]])
-    size = np.array([member.data.itemsize for member in columns.arrays[1:]] or [1])[array - 1]
-    cell = None if number is None else number[array] + offset // size
-    if cell is not None and not 0 <= cell.min(initial=0) <= cell.max(initial=0) < max(1, cells):
-        cell = None  # beyond the end, or a copy that NumPy made
-    return Accesses(
-        columns.kind[when], thread, columns.site[when], start[array] + offset, size, space[array],
-        array, when, columns.arrays, root_base, threads_per_block, cell, columns.whole,
-    )  # fmt: skip
-
-
-def _places(arrays: list, first_block: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
-    """[arrays] Address of each array's root, of its own first element, and that element's number through all
-    memory, None if elements overlap; and how many elements there are."""
-    base = np.zeros(len(arrays), np.int64)
-    ends = {}
-    of_memory = {}
-    start = base.copy()
-    number = base.copy()
-    together = together_in(arrays)
-    elements = 0
-    are_apart = True
-    for place, array in enumerate(arrays[1:], 1):
-        pointer = address_of(array.root.data)
-        own = address_of(array.data)
-        low, high = together.get(id(array.root), (pointer, pointer + array.root.data.nbytes))
-        block = first_block[place] if array.space == SHARED else 0
-        itemsize = array.data.itemsize
-        key = array.space, low, block
-        if key not in of_memory:
-            region, origin, alignment = _region(array.space, int(first_block[place]))
-            address = -(-ends.get(region, origin) // alignment) * alignment
-            ends[region] = address + high - low
-            of_memory[key] = address, elements, itemsize
-            elements += -(-(high - low) // max(1, itemsize))
-        address, first, size = of_memory[key]
-        strides = (own - low, *array.data.strides)
-        are_apart &= size == itemsize > 0 and not any(stride % itemsize for stride in strides)
-        base[place] = address + pointer - low
-        start[place] = base[place] + own - pointer
-        number[place] = first + (own - low) // max(1, itemsize)
-    are_apart &= elements < 1 << 24  # else a table of them would be large
-    return base, start, number if are_apart else None, elements
+    has_numbers = all(isinstance(axis, int | np.integer) for axis in indices)
+    return indices if has_numbers else ()
 
 
 def together_in(arrays: list) -> dict[int, tuple[int, int]]:
     """{id of a global root: first address and end of the memory that it shares with overlapping ones}."""
     roots = {id(array.root): array.root for array in arrays[1:] if array.space == GLOBAL}
-    bounds = {key: np.lib.array_utils.byte_bounds(root.data) for key, root in roots.items()}
-    extents = {key: (min(low, roots[key].owner), high) for key, (low, high) in bounds.items()}
-    ordered = sorted(extents, key=extents.get)
-    groups = []  # of overlapping extents: first address, end, roots
-    for key in ordered:
+    extents = {}
+    for key, root in roots.items():
+        low, high = np.lib.array_utils.byte_bounds(root.data)
+        extents[key] = min(low, root.owner), high
+    together = {}
+    group = []  # ids of roots whose extents overlap
+    first = end = 0
+    for key in sorted(extents, key=extents.get):
         low, high = extents[key]
-        if groups and low < groups[-1][1]:
-            groups[-1][1] = max(groups[-1][1], high)
-            groups[-1][2].append(key)
-        else:
-            groups.append([low, high, [key]])
-    return {key: (low, high) for low, high, keys in groups for key in keys}
+        if low >= end:
+            group = []
+            first = low
+            end = high
+        end = max(end, high)
+        group.append(key)
+        together |= dict.fromkeys(group, (first, end))
+    return together
 
 
 def address_of(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
-
-
-def _region(space: str, block: int) -> tuple[object, int, int]:
-    """A name, a first address and an alignment for arrays of that space."""
-    if space == SHARED:
-        return (SHARED, block), SHARED_BASE + block * BLOCK_OF_SHARED, 16
-    return (LOCAL, LOCAL_BASE, 16) if space == LOCAL else (GLOBAL, 256, 256)

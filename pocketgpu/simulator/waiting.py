@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pocketgpu.simulator import trace
+from pocketgpu.simulator.addresses import Accesses
 from pocketgpu.simulator.names import names_used
 from pocketgpu.simulator.source import definition_of
-from pocketgpu.simulator.trace import Accesses, SourcePlace
+from pocketgpu.simulator.trace import SourcePlace
 
 Lines = set[int]
 _loops: dict[int, tuple[CodeType, tuple]] = {}  # by id: a code object, and what _while_lines says of it
