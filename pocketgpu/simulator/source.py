@@ -16,12 +16,17 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from operator import attrgetter
 from types import CodeType, FunctionType
 from weakref import WeakKeyDictionary
 
 Definition = ast.FunctionDef | ast.Lambda
 FLAGS = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 BY_PYTEST = "@py"  # begins names that pytest adds where it rewrites assert
+SAME = attrgetter(  # beside constants and places
+    *("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount"),
+    *("co_posonlyargcount", "co_kwonlyargcount", "co_flags"),
+)
 _lines: WeakKeyDictionary[FunctionType, list[str]] = WeakKeyDictionary()
 _of_exec: deque[list[str]] = deque(maxlen=64)  # the last texts that were run by exec
 _parsed: dict[str, tuple[list[str], ast.Module]] = {}  # by file: its lines and their tree
@@ -32,10 +37,12 @@ _sources: dict[int, tuple[CodeType, tuple[str, ...], int]] = {}  # the same: lin
 
 def remember(function: Callable) -> None:
     """Keep the lines of the file, or of the cell under a magic command, in which the function stands now."""
-    if isinstance(function, FunctionType):
-        lines = linecache.getlines(function.__code__.co_filename, function.__globals__) or _lines_of_magic()
-        if lines:
-            _lines[function] = lines
+    if not isinstance(function, FunctionType):
+        return
+    file = function.__code__.co_filename
+    lines = linecache.getlines(file, function.__globals__) or _lines_of_magic()
+    if lines:
+        _lines[function] = lines
 
 
 def remember_text(text: str) -> None:
@@ -49,9 +56,11 @@ def _lines_of_magic() -> list[str]:
     """Lines of the cell that %%time or the like runs now: IPython tells them to nobody."""
     frame = sys._getframe()
     while frame := frame.f_back:
-        is_magic = frame.f_globals.get("__name__", "").startswith("IPython.core.magics")
-        if is_magic and isinstance(cell := frame.f_locals.get("cell"), str):
-            return cell.splitlines(keepends=True)
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith("IPython.core.magics"):
+            cell = frame.f_locals.get("cell")
+            if isinstance(cell, str):
+                return cell.splitlines(keepends=True)
     return []
 
 
@@ -63,7 +72,8 @@ def tree_of(function: Callable | CodeType) -> Definition | None:
     if id(code) not in _trees:
         trees = (_find(code, lines) for lines in _texts(function, code))
         _trees[id(code)] = code, next(filter(None, trees), None)
-    return _trees[id(code)][1]
+    _, tree = _trees[id(code)]
+    return tree
 
 
 def definition_of(function: Callable | CodeType) -> ast.FunctionDef | None:
@@ -71,16 +81,18 @@ def definition_of(function: Callable | CodeType) -> ast.FunctionDef | None:
     tree = tree_of(function)
     if not isinstance(tree, ast.FunctionDef):
         return None
-    arguments = [ast.arg(part.arg, None) for part in tree.args.args]
-    bare = ast.arguments(
-        tree.args.posonlyargs, arguments, tree.args.vararg, tree.args.kwonlyargs, [], None, []
-    )
-    return ast.copy_location(ast.FunctionDef(tree.name, bare, tree.body, [], None), tree)
+    given = tree.args
+    arguments = [ast.arg(part.arg, None) for part in given.args]
+    bare = ast.arguments(given.posonlyargs, arguments, given.vararg, given.kwonlyargs, [], None, [])
+    definition = ast.FunctionDef(tree.name, bare, tree.body, [], None)
+    return ast.copy_location(definition, tree)
 
 
 def bare_definition(tree: Definition) -> ast.FunctionDef:
     """A copy of the function without what Python evaluates outside of it."""
-    body = tree.body if isinstance(tree.body, list) else [ast.copy_location(ast.Return(tree.body), tree.body)]
+    body = tree.body
+    if isinstance(tree, ast.Lambda):
+        body = [ast.copy_location(ast.Return(tree.body), tree.body)]
     arguments = _without_defaults(copy.deepcopy(tree.args))
     for part in ast.walk(arguments):
         if isinstance(part, ast.arg):
@@ -104,24 +116,33 @@ def _texts(function: Callable | CodeType, code: CodeType) -> Iterator[list[str]]
         yield _lines[function]
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, getattr(function, "__globals__", None))
-    yield from [lines] if lines else reversed([*_of_exec])
+    if lines:
+        yield lines
+    else:
+        yield from reversed([*_of_exec])
 
 
 def _find(code: CodeType, lines: list[str]) -> Definition | None:
     """The definition in these lines that compiles to the code."""
     module = _module(code.co_filename, lines)
     for statement in module.body:
-        definitions = (node for node in ast.walk(statement) if isinstance(node, Definition))
-        for definition in definitions:
-            if code.co_firstlineno not in _first_lines(definition):
-                continue
+        for node in ast.walk(statement):
+            is_definition = isinstance(node, Definition) and code.co_firstlineno in _first_lines(node)
             # a file is compiled whole, a cell statement by statement, a kernel's answer without decorators
-            wholes = filter(None, (module, ast.Module([statement], []), _alone(definition)))
-            if any(
-                _is_same(code, own) for whole in wholes for own in _codes(whole, definition, code.co_flags)
+            if is_definition and (
+                _compiles_to(code, module, node)
+                or _compiles_to(code, ast.Module([statement], []), node)
+                or _compiles_to(code, _alone(node), node)
             ):
-                return definition
+                return node
     return None
+
+
+def _compiles_to(code: CodeType, module: ast.Module | None, definition: Definition) -> bool:
+    """Does the definition, in that module, compile to the code?"""
+    if module is None:
+        return False
+    return any(_is_same(code, own) for own in _codes(module, definition, code.co_flags))
 
 
 def _module(file: str, lines: list[str]) -> ast.Module:
@@ -167,18 +188,20 @@ class _Bare(ast.NodeTransformer):
 
 def _first_lines(definition: Definition) -> set[int]:
     decorators = getattr(definition, "decorator_list", [])
-    return {definition.lineno, *(node.lineno for node in decorators[:1])}
+    return {node.lineno for node in (definition, *decorators[:1])}
 
 
 def _codes(module: ast.Module, definition: Definition, flags: int) -> list[CodeType]:
     """Codes in the module that may be the definition's."""
-    key = id(module), flags & FLAGS
+    own_flags = flags & FLAGS
+    key = id(module), own_flags
     if key not in _compiled:
-        whole = _quietly(module, "<text>", (flags & FLAGS) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        whole = _quietly(module, "<text>", own_flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         _compiled.clear()
         _compiled[key] = module, codes_in(whole)
     name = getattr(definition, "name", "<lambda>")
-    return [code for code in _compiled[key][1] if code.co_name == name and _stands_in(code, definition)]
+    _, codes = _compiled[key]
+    return [code for code in codes if code.co_name == name and _stands_in(code, definition)]
 
 
 def _stands_in(code: CodeType, definition: Definition) -> bool:
@@ -191,29 +214,31 @@ def _stands_in(code: CodeType, definition: Definition) -> bool:
 
 def _is_same(code: CodeType, other: CodeType) -> bool:
     """Do the two compute the same at the same places?"""
-    if code.co_names and any(name.startswith(BY_PYTEST) for name in code.co_varnames):
-        return {*other.co_varnames} <= {*code.co_varnames} and {*other.co_names} <= {*code.co_names}
+    is_by_pytest = any(name.startswith(BY_PYTEST) for name in code.co_varnames)
+    if is_by_pytest and code.co_names:
+        has_variables = {*other.co_varnames} <= {*code.co_varnames}
+        return has_variables and {*other.co_names} <= {*code.co_names}
     return _properties(code) == _properties(other)
 
 
 def _properties(code: CodeType) -> tuple:
-    constants = (
-        _properties(value) if isinstance(value, CodeType) else (type(value), repr(value))
-        for value in code.co_consts
-    )
+    """What two codes have in common that compute the same at the same places."""
+    constants = []
+    for value in code.co_consts:
+        is_code = isinstance(value, CodeType)
+        constants.append(_properties(value) if is_code else (type(value), repr(value)))
     places = [place for place in code.co_positions() if place[0] != code.co_firstlineno]
-    return (
-        code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_argcount,
-        code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags, tuple(constants), places,
-    )  # fmt: skip
+    return (*SAME(code), constants, places)
 
 
 def source_of(function: Callable | CodeType) -> tuple[tuple[str, ...], int]:
     """Lines of a function, and the number of the first."""
     code = getattr(inspect.unwrap(function), "__code__", function)
     if id(code) not in _sources:
-        text, first = (), 0
+        text = ()
+        first = 0
         with suppress(OSError, TypeError):  # made by exec without a file: counts by line remain
             text, first = inspect.getsourcelines(function)
         _sources[id(code)] = code, tuple(text), first
-    return _sources[id(code)][1:]
+    _, lines, first_line = _sources[id(code)]
+    return lines, first_line
