@@ -99,36 +99,29 @@ def add_names(cuda: ModuleType) -> None:
 def modules_of_cuda(cuda: ModuleType) -> dict[str, dict[str, object]]:
     """{module below numba.cuda: its names}."""
     known = SimpleNamespace(**{**globals(), **vars(cuda), "cuda": cuda, "unittest": unittest})
-    modules = {
-        module: {name: attrgetter(path)(known) for name, path in names.items()}
-        for module, names in NAMES["modules"].items()
-    }
+    modules = {}
+    for module, names in NAMES["modules"].items():
+        modules[module] = {name: attrgetter(path)(known) for name, path in names.items()}
     vectors = {name: value for name, value in vars(cuda).items() if name in cuda.simulator.VECTORS}
     modules |= dict.fromkeys(("api", "stubs", "intrinsics", "cache_hints", "device_init"), vars(cuda))
     modules["compiler"] = {name: getattr(cuda, name) for name in NAMES["compiling"]}
     modules["vector_types"] = {"vector_types": vectors, **vectors}
-    refused = {name: refuse(f"numba.cuda.extending.{name}", NO_COMPILER) for name in NAMES["extending"]}
-    return modules | {"extending": refused}
+    modules["extending"] = {
+        name: refuse(f"numba.cuda.extending.{name}", NO_COMPILER) for name in NAMES["extending"]
+    }
+    return modules
 
 
 def modules_of_numba(numba: ModuleType) -> dict[str, dict[str, object]]:
     """{module below numba, where Numba is not installed: its names}."""
-    types = numba.types
-    warnings = {
-        name: type(name, (Warning,), {})
-        for name in ("NumbaWarning", "NumbaPerformanceWarning", "NumbaDeprecationWarning")
-    }
-    errors = warnings | {name: type(name, (Exception,), {}) for name in ("NumbaError", "TypingError")}
+    types = vars(numba.types)
+    errors = {name: type(name, (Exception,), {}) for name in ("NumbaError", "TypingError")}
+    for name in ("NumbaWarning", "NumbaPerformanceWarning", "NumbaDeprecationWarning"):
+        errors[name] = type(name, (Warning,), {})
     config = {"CUDA_LOW_OCCUPANCY_WARNINGS": 1, "CUDA_WARN_ON_IMPLICIT_COPY": 1, "ENABLE_CUDASIM": False}
-    return {
-        "types": vars(types),
-        "core": {},
-        "core.types": vars(types),
-        "core.errors": errors,
-        "core.config": config,
-        "errors": errors,
-        "config": config,
-    }
+    modules = {"types": types, "errors": errors, "config": config}
+    core = {f"core.{name}": names for name, names in modules.items()}
+    return modules | {"core": {}} | core
 
 
 @dataclass
@@ -159,14 +152,20 @@ def register(package: ModuleType, modules: dict[str, dict[str, object]], reason:
     prefix = "numba" if package.__name__ == "numba" else "numba.cuda"
     package.__path__ = []
     for name, names in modules.items():
-        full = f"{prefix}.{name}"
-        module = sys.modules[full] = empty_module(full)
-        vars(module).update({key: value for key, value in names.items() if not key.startswith("__")})
-        above, _, own = full.rpartition(".")
+        full_name = f"{prefix}.{name}"
+        module = empty_module(full_name)
+        sys.modules[full_name] = module
+        vars(module).update(_public(names, "__"))
+        above, _, own_name = full_name.rpartition(".")
         holder = package if above == prefix else sys.modules[above]
-        if not hasattr(holder, own) or holder is not package:
-            setattr(holder, own, module)
+        if not hasattr(holder, own_name) or holder is not package:
+            setattr(holder, own_name, module)
     sys.meta_path.append(Missing(prefix, reason))
+
+
+def _public(names: dict[str, object], hidden: str = "_") -> dict[str, object]:
+    """The names that do not begin so."""
+    return {name: value for name, value in names.items() if not name.startswith(hidden)}
 
 
 class Numba(ModuleType):
@@ -180,8 +179,9 @@ class Numba(ModuleType):
         self.__spec__ = ModuleSpec("numba", None, is_package=True)
         types = importlib.import_module("pocketgpu.simulator.number_types").types
         self.types = types
-        vars(types).update({name: getattr(types, other) for name, other in NAMES["aliases"].items()})
-        vars(self).update({name: value for name, value in vars(types).items() if name[0] != "_"})
+        for name, other in NAMES["aliases"].items():
+            setattr(types, name, getattr(types, other))
+        vars(self).update(_public(vars(types)))
         vars(self).update(
             get_num_threads=lambda: 1,
             literal_unroll=lambda container: container,
@@ -227,16 +227,20 @@ def take_over(cuda: ModuleType) -> None:
         register(numba, modules_of_numba(numba), reason)
     ufuncs = importlib.import_module("pocketgpu.simulator.ufuncs")
     for name in ("vectorize", "guvectorize"):
-        setattr(numba, name, ufuncs.for_target(getattr(ufuncs, name), vars(numba).get(name)))
+        theirs = vars(numba).get(name)
+        setattr(numba, name, ufuncs.for_target(getattr(ufuncs, name), theirs))
     add_second_compiler(cuda, reason)
 
 
 def add_second_compiler(cuda: ModuleType, reason: str) -> None:
     """Let numba_cuda_mlir, and its modules, be those of numba.cuda."""
-    other = sys.modules[MLIR] = empty_module(MLIR)
-    vars(other).update({name: value for name, value in vars(cuda.types).items() if not name.startswith("_")})
+    other = empty_module(MLIR)
+    sys.modules[MLIR] = other
+    vars(other).update(_public(vars(cuda.types)))
     vars(other).update(__version__="0.6.0", cuda=cuda, types=cuda.types)  # whose names these are
     sys.modules[f"{MLIR}.types"] = cuda.types
-    for name in [name for name in sys.modules if name.startswith("numba.cuda")]:
-        sys.modules[f"{MLIR}{name.removeprefix('numba')}"] = sys.modules[name]
+    for name, module in [*sys.modules.items()]:
+        if name.startswith("numba.cuda"):
+            alias = name.replace("numba", MLIR, 1)
+            sys.modules[alias] = module
     sys.meta_path.append(Missing(MLIR, reason))

@@ -29,9 +29,13 @@ class Type:
         self.dtype = None if dtype is None else np.dtype(dtype)
 
     def __call__(self, *values: object) -> object:
-        if self.dtype is None or any(isinstance(value, Type | TypeOfArray) for value in values):
+        has_types = any(isinstance(value, Type | TypeOfArray) for value in values)
+        if self.dtype is None or has_types:
             return TypeOfFunction(self, values)
-        convert = bool if self.dtype.kind == "b" else INTEGERS.get(id(self.dtype.type), self.dtype.type)
+        if self.dtype.kind == "b":
+            return bool(*values)
+        kind = self.dtype.type
+        convert = INTEGERS.get(id(kind), kind)
         return convert(*values)
 
     def __getitem__(self, index: object) -> "TypeOfArray":
@@ -81,25 +85,27 @@ class Vector:
     def __init__(self, *parts: object):
         numbers = []
         for part in parts:
-            numbers += vars(part).values() if isinstance(part, Vector) else [part]
+            if isinstance(part, Vector):
+                numbers += vars(part).values()
+            else:
+                numbers.append(part)
         if len(numbers) != self.size:
-            raise TypeError(f"{type(self).__name__} expects {self.size} elements, got {len(numbers)}")
+            name = type(self).__name__
+            raise TypeError(f"{name} expects {self.size} elements, got {len(numbers)}")
         vars(self).update(zip("xyzw", numbers, strict=False))
 
 
 def _vectors() -> dict[str, type[Vector]]:
     """float32x4 and float4, and all others, by name."""
     scalars = [name for name in NAMES if not name.startswith("complex") and name != "float16"]
-    kinds = {
-        f"{name}x{size}": type(f"{name}x{size}", (Vector,), {"size": size})
-        for name in scalars
-        for size in range(1, 5)
-    }
-    kinds |= {
-        f"{alias}{size}": kinds[f"{np.dtype(dtype).name}x{size}"]
-        for alias, dtype in OF_C.items()
-        for size in range(1, 5)
-    }
+    kinds = {}
+    for size in range(1, 5):
+        for scalar in scalars:
+            name = f"{scalar}x{size}"
+            kinds[name] = type(name, (Vector,), {"size": size})
+        for alias, dtype in OF_C.items():
+            scalar = np.dtype(dtype).name
+            kinds[f"{alias}{size}"] = kinds[f"{scalar}x{size}"]
     return kinds
 
 
