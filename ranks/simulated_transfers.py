@@ -44,12 +44,12 @@ class Schedule:
 
     def transfers(self) -> list[tuple[int, int, int, int]]:
         """(step, from, to, chunk) of the whole schedule, a line for each chunk; for a few ranks."""
-        return [
-            (number, int(source), int(target), chunk)
-            for number, step in enumerate(self.steps())
-            for source, target, first, last in zip(*step[:4], strict=True)
-            for chunk in range(first, last)
-        ]
+        transfers = []
+        for number, step in enumerate(self.steps()):
+            columns = [column.tolist() for column in step[:4]]
+            for source, target, first, last in zip(*columns, strict=True):
+                transfers += [(number, source, target, chunk) for chunk in range(first, last)]
+        return transfers
 
 
 SCHEDULES: dict[str, Callable[[int], Schedule]] = {}
@@ -109,7 +109,8 @@ def rabenseifner(ranks: int) -> Iterator[Step]:
         middle = (first + last) // 2
         upper = (rank & distance) > 0
         begin = np.where(upper, first, middle)
-        yield step_of(rank, rank ^ distance, begin, np.where(upper, middle, last), True)
+        end = np.where(upper, middle, last)
+        yield step_of(rank, rank ^ distance, begin, end, True)
         first = np.where(upper, middle, first)
         last = np.where(upper, last, middle)
     for distance in _doublings(power):
@@ -124,10 +125,11 @@ def rabenseifner(ranks: int) -> Iterator[Step]:
 def ring(ranks: int) -> Iterator[Step]:
     """Each rank passes one chunk to the next in every step: p−1 steps add, p−1 steps copy."""
     rank = np.arange(ranks)
+    following = (rank + 1) % ranks
     for number in range(2 * (ranks - 1)):
         adds = number < ranks - 1
-        chunk = (rank - number + (not adds) * ranks) % ranks
-        yield step_of(rank, (rank + 1) % ranks, chunk, chunk + 1, adds)
+        chunk = (rank - number) % ranks
+        yield step_of(rank, following, chunk, chunk + 1, adds)
 
 
 def schedule(algorithm: str, ranks: int) -> Schedule:
@@ -147,7 +149,9 @@ def from_transfers(ranks: int, chunks: int, transfers: Iterable[tuple[int, int, 
     check_ranks(chunks, "chunks")
     rows = sorted(tuple(map(int, transfer)) for transfer in transfers)
     for number, source, target, chunk in rows:
-        if not (number >= 0 and 0 <= source < ranks and 0 <= target < ranks and 0 <= chunk < chunks):
+        has_ranks = 0 <= source < ranks and 0 <= target < ranks
+        has_chunk = 0 <= chunk < chunks
+        if number < 0 or not has_ranks or not has_chunk:
             raise ValueError(
                 f"the transfer (step {number}, from {source}, to {target}, chunk {chunk}) does not exist: "
                 f"steps begin at 0, ranks are 0 to {ranks - 1}, chunks 0 to {chunks - 1}"
@@ -165,8 +169,9 @@ def step_of(source: object, target: object, first: object, last: object, adds: b
     """Transfers whose source, target, first and last are whole numbers or arrays [K] of them."""
     source = np.asarray(source)
     target = np.asarray(target)
-    widened = (np.broadcast_to(np.asarray(value), source.shape) for value in (first, last))
-    return Step(source, target, *widened, np.full(source.shape, adds))
+    first = np.broadcast_to(np.asarray(first), source.shape)
+    last = np.broadcast_to(np.asarray(last), source.shape)
+    return Step(source, target, first, last, np.full(source.shape, adds))
 
 
 def _doublings(below: int) -> list[int]:
@@ -177,9 +182,11 @@ def _doublings(below: int) -> list[int]:
 def _beyond(ranks: int, chunks: int, adds: bool) -> Iterator[Step]:
     """Ranks beyond a power of two hand their arrays to ranks within it, or receive the sums from these."""
     power = power_of_two(ranks)
-    pairs = np.arange(power, ranks), np.arange(ranks - power)
+    beyond = np.arange(power, ranks)
+    within = np.arange(ranks - power)
     if ranks > power:
-        yield step_of(*pairs[:: 1 if adds else -1], 0, chunks, adds)
+        source, target = (beyond, within) if adds else (within, beyond)
+        yield step_of(source, target, 0, chunks, adds)
 
 
 CELLS = 1 << 21  # 64-bit words of contributions that are followed: 16 MB
@@ -284,7 +291,8 @@ class _Clocks:
         near = step.source // node == step.target // node
         latency = np.where(near, inside.latency, between.latency)
         byte = np.where(near, inside.byte, between.byte)
-        return latency + size * (byte + adds * np.where(near, inside.addition, between.addition))
+        addition = np.where(near, inside.addition, between.addition)
+        return latency + size * (byte + adds * addition)
 
 
 class _Contributions:
@@ -292,23 +300,28 @@ class _Contributions:
 
     def __init__(self, schedule: Schedule):
         p = schedule.ranks
+        chunks = schedule.chunks
         self.findings = []
         words = -(-p // WORD)
-        room = max(1, min(schedule.chunks, CELLS // (p * words)))
-        self.followed = np.unique(np.linspace(0, schedule.chunks - 1, room).round().astype(int))
+        room = max(1, min(chunks, CELLS // (p * words)))
+        sample = np.linspace(0, chunks - 1, room)
+        self.followed = np.unique(sample.round().astype(int))
         own = np.zeros((p, words), np.uint64)
         rank = np.arange(p)
-        own[rank, rank // WORD] = np.uint64(1) << (rank % WORD).astype(np.uint64)
+        bit = (rank % WORD).astype(np.uint64)
+        own[rank, rank // WORD] = np.uint64(1) << bit
         self.whole = np.bitwise_or.reduce(own, axis=0)
         self.bits = np.repeat(own[:, np.newaxis], len(self.followed), axis=1)
 
     def pass_on(self, number: int, step: Step) -> np.ndarray:
         """Let the contributions of one step travel; which transfers add [K]."""
         self._check_ports(number, step)
-        low, high = (np.searchsorted(self.followed, side) for side in (step.first, step.last))
-        transfer = np.repeat(np.arange(len(low)), high - low)
-        column = np.arange(len(transfer)) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
-        column += low[transfer]
+        low = np.searchsorted(self.followed, step.first)
+        high = np.searchsorted(self.followed, step.last)
+        lengths = high - low
+        begins = np.cumsum(lengths) - lengths
+        transfer = np.repeat(np.arange(len(low)), lengths)
+        column = np.arange(len(transfer)) - begins[transfer] + low[transfer]
         source = step.source[transfer]
         target = step.target[transfer]
         moved = self.bits[source, column]  # read before anything is written: a step is simultaneous
@@ -316,7 +329,8 @@ class _Contributions:
         whole = (moved == self.whole).all(axis=1)
         adds = ~whole if step.adds is None else step.adds[transfer]
         self._check_sums(number, (source, target, column), (moved, old), (adds, whole))
-        self.bits[target, column] = np.where(adds[:, np.newaxis], moved | old, moved)
+        is_added = adds[:, np.newaxis]
+        self.bits[target, column] = np.where(is_added, moved | old, moved)
         if step.adds is not None:
             return step.adds
         result = np.ones(len(step.source), bool)
@@ -332,7 +346,8 @@ class _Contributions:
         lacking = np.argwhere(~self.is_whole())
         if len(lacking):
             rank, column = lacking[0]
-            names = self._names(~self.bits[rank, column] & self.whole)
+            missing = ~self.bits[rank, column] & self.whole
+            names = self._names(missing)
             self.findings.append(
                 f"At the end rank {rank} has no whole sum of chunk {self.followed[column]}: it lacks the "
                 f"contribution of {names}."
@@ -346,16 +361,19 @@ class _Contributions:
                 self.findings.append(
                     f"In step {number} rank {rank} {verb} {busy[rank]} messages; one at a time is possible."
                 )
-        if (own := step.source[step.source == step.target]).size:
-            self.findings.append(f"In step {number} rank {own[0]} sends a message to itself.")
+        to_itself = step.source[step.source == step.target]
+        if to_itself.size:
+            self.findings.append(f"In step {number} rank {to_itself[0]} sends a message to itself.")
 
     def _check_sums(self, number: int, places: tuple, bits: tuple, kinds: tuple) -> None:
-        (source, target, column) = places
-        (moved, old) = bits
-        (adds, whole) = kinds
-        for k in np.flatnonzero(adds & (moved & old).any(axis=1))[:1]:
+        source, target, column = places
+        moved, old = bits
+        adds, whole = kinds
+        in_both = moved & old
+        is_twice = adds & in_both.any(axis=1)
+        for k in np.flatnonzero(is_twice)[:1]:
             chunk = self.followed[column[k]]
-            names = self._names(moved[k] & old[k])
+            names = self._names(in_both[k])
             self.findings.append(
                 f"In step {number} rank {target[k]} adds chunk {chunk} from rank {source[k]} and reduces it "
                 f"twice: the contribution of {names} is in both sums."
@@ -370,6 +388,11 @@ class _Contributions:
 
     def _names(self, bits: np.ndarray) -> str:
         """Ranks whose bits are set, in words; the first few if there are many."""
-        ranks = [w * WORD + b for w, word in enumerate(bits.tolist()) for b in range(WORD) if word >> b & 1]
-        shown = ", ".join(map(str, ranks[:4])) + (", …" if len(ranks) > 4 else "")
-        return f"rank{('s' if len(ranks) > 1 else '')} {shown}"
+        ranks = []
+        for number, word in enumerate(bits.tolist()):
+            ranks += [number * WORD + bit for bit in range(WORD) if word >> bit & 1]
+        shown = [str(rank) for rank in ranks[:4]]
+        if len(ranks) > 4:
+            shown.append("…")
+        noun = "ranks" if len(ranks) > 1 else "rank"
+        return f"{noun} {', '.join(shown)}"

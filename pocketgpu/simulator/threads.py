@@ -78,7 +78,9 @@ class Dim3:
 
 def place_in(size: Dim3, number: int) -> Dim3:
     """Index of the number-th block of a grid, or thread of a block, of that size."""
-    return Dim3(number % size.x, number // size.x % size.y, number // (size.x * size.y))
+    row, x = divmod(number, size.x)
+    z, y = divmod(row, size.y)
+    return Dim3(x, y, z)
 
 
 class Thread:
@@ -261,8 +263,10 @@ def gridsize(dimensions: int) -> int | tuple[int, ...]:
     """Threads of the whole grid along its first dimensions."""
     grid = machine.launch.gridDim
     block = machine.launch.blockDim
-    sizes = (grid.x * block.x, grid.y * block.y, grid.z * block.z)
-    return sizes[0] if dimensions == 1 else _first(dimensions, "gridsize", sizes)
+    width = grid.x * block.x
+    if dimensions == 1:
+        return width
+    return _first(dimensions, "gridsize", (width, grid.y * block.y, grid.z * block.z))
 
 
 def global_index(thread: Thread) -> Triple:
@@ -286,11 +290,14 @@ def name_of(thread: Thread) -> str:
 
 def thread_name(block: tuple, thread: tuple, grid: tuple, size: tuple) -> str:
     """Name of a thread in messages, from indices [3] and sizes [3] of block and grid."""
-    names = (
-        index[0] if extent[1:] == (1, 1) else index
-        for index, extent in ((tuple(thread), tuple(size)), (tuple(block), tuple(grid)))
-    )
-    return "thread {} of block {}".format(*names)
+    return f"thread {_index_name(thread, size)} of block {_index_name(block, grid)}"
+
+
+def _index_name(index: tuple, size: tuple) -> int | tuple:
+    """The index as messages have it: a number if the size has one dimension."""
+    x, *_ = index
+    is_line = tuple(size)[1:] == (1, 1)
+    return x if is_line else tuple(index)
 
 
 def finding(
@@ -298,8 +305,10 @@ def finding(
 ) -> Finding:
     """A fault of a thread at that line, or where it waits; other: the thread with which it has the fault."""
     beside = (_line(other), tuple(other.block.index), tuple(other.index)) if other else ()
-    line = _line(thread) if line is None and thread.site is not None else line
-    return Finding(kind, message, line, tuple(thread.block.index), tuple(thread.index), *beside)
+    if line is None and thread.site is not None:
+        line = _line(thread)
+    block = tuple(thread.block.index)
+    return Finding(kind, message, line, block, tuple(thread.index), *beside)
 
 
 def remark(kind: str, message: str, line: int) -> None:
@@ -317,34 +326,36 @@ def fault(kind: str, message: str, line: int) -> LaunchStopped:
 
 def outside_mask(name: str, mask: int, line: int) -> LaunchStopped:
     """A lane calls a function of the warp with a mask that does not name it."""
-    return fault(
-        "undefined_lane",
-        f"{name_of(machine.now)} is lane {machine.now.lane} and calls {name} on line {line} with mask "
-        f"{mask:#x}, which does not name that lane: on a GPU the result is undefined; name all lanes that "
-        "call it",
-        line,
+    thread = machine.now
+    message = (
+        f"{name_of(thread)} is lane {thread.lane} and calls {name} on line {line} with mask {mask:#x}, which "
+        "does not name that lane: on a GPU the result is undefined; name all lanes that call it"
     )
+    return fault("undefined_lane", message, line)
 
 
 def ended_before_barrier(waiting: list[Thread]) -> LaunchStopped:
     """All that is left of a block waits at a barrier that the others, who have returned, never reached."""
     first = waiting[0]
+    threads = first.block.threads
+    ended = threads - len(waiting)
     message = (
-        f"{name_of(first)} waits at syncthreads() on line {_line(first)}, but "
-        f"{first.block.threads - len(waiting)} of the block's {first.block.threads} threads returned "
-        "earlier and will never come: let every thread reach the barrier; put the condition around the work"
+        f"{name_of(first)} waits at syncthreads() on line {_line(first)}, but {ended} of the block's "
+        f"{threads} threads returned earlier and will never come: let every thread reach the barrier; put "
+        "the condition around the work"
     )
     return LaunchStopped(finding("barrier_divergence", message, first))
 
 
 def ended_before_grid_barrier(waiting: list[Thread], ended: int) -> LaunchStopped:
     """Threads wait at the grid's barrier for others that have returned."""
+    first = waiting[0]
     message = (
-        f"{name_of(waiting[0])}{_count_others(waiting)} at this_grid().sync() on line {_line(waiting[0])}, "
-        f"but {quantity(ended, 'thread')} of the grid returned earlier and will never come: every thread of "
+        f"{name_of(first)}{_count_others(waiting)} at this_grid().sync() on line {_line(first)}, but "
+        f"{quantity(ended, 'thread')} of the grid returned earlier and will never come: every thread of "
         "every block must reach it"
     )
-    return LaunchStopped(finding("barrier_divergence", message, waiting[0]))
+    return LaunchStopped(finding("barrier_divergence", message, first))
 
 
 def different_barriers(first: Thread, other: Thread) -> LaunchStopped:
@@ -361,33 +372,42 @@ def deadlock(waiting: list[Thread], not_started: str = "") -> LaunchStopped:
     places = {}
     for thread in waiting:
         places.setdefault((_line(thread), thread.what), []).append(thread)
-    polled = {key: _polled_element(threads[0]) for key, threads in places.items()}
-    places_waiting = [
-        f"{name_of(threads[0])}{_count_others(threads)} at {what} on line {line}{polled[line, what]}"
-        for (line, what), threads in places.items()
-    ]
-    remedy = not_started
-    if not remedy and any(polled.values()):
+    has_poll = False
+    descriptions = []
+    for (line, what), threads in places.items():
+        first = threads[0]
+        polled = _polled_element(first)
+        has_poll = has_poll or bool(polled)
+        descriptions.append(f"{name_of(first)}{_count_others(threads)} at {what} on line {line}{polled}")
+    if not_started:
+        remedy = not_started
+    elif has_poll:
         remedy = (
             "; a loop may wait only for what another thread, which does not wait itself, will write, and for "
             "a value that stays until all have seen it"
         )
-    elif not remedy:
+    else:
         remedy = "; all threads of a block, and all lanes of a mask, must come to the same call"
-    return LaunchStopped(
-        finding("deadlock", f"no thread can continue: {'; '.join(places_waiting)}{remedy}", waiting[0])
-    )
+    listed = "; ".join(descriptions)
+    return LaunchStopped(finding("deadlock", f"no thread can continue: {listed}{remedy}", waiting[0]))
 
 
 def _polled_element(thread: Thread) -> str:
     """The element that a spinning thread polls, and its value, as a part of a sentence."""
+    if machine.trace is None:
+        return ""
     for (site, where), value in reversed(thread.seen.items()):
-        if site == thread.site and where is not None and machine.trace is not None:
-            number, index = where
-            proxies = (proxy for proxy in machine.trace.arrays[1:] if id(proxy) == number)
-            name = next((label_of(proxy.root.label) or proxy.space for proxy in proxies), "the element")
-            index = ", ".join(map(str, index)) if isinstance(index, tuple) else index
-            return f", where {name}[{index}] stays {value}"
+        if site != thread.site or where is None:
+            continue
+        number, index = where
+        name = "the element"
+        for proxy in machine.trace.arrays[1:]:
+            if id(proxy) == number:
+                name = label_of(proxy.root.label) or proxy.space
+                break
+        if isinstance(index, tuple):
+            index = ", ".join(map(str, index))
+        return f", where {name}[{index}] stays {value}"
     return ""
 
 
