@@ -138,11 +138,9 @@ def accesses(columns: Columns, threads_per_block: int) -> Accesses:
 def _places(arrays: list, first_block: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
     """[arrays] Address of each array's root, of its own first element, and that element's number through all
     memory, None if elements overlap; and how many elements there are."""
-    base = np.zeros(len(arrays), np.int64)
+    base, start, number = np.zeros((3, len(arrays)), np.int64)
     ends = {}
     of_memory = {}
-    start = base.copy()
-    number = base.copy()
     together = together_in(arrays)
     elements = 0
     are_apart = True

@@ -81,9 +81,11 @@ def definition_of(function: Callable | CodeType) -> ast.FunctionDef | None:
     tree = tree_of(function)
     if not isinstance(tree, ast.FunctionDef):
         return None
-    given = tree.args
-    arguments = [ast.arg(part.arg, None) for part in given.args]
-    bare = ast.arguments(given.posonlyargs, arguments, given.vararg, given.kwonlyargs, [], None, [])
+    parameters = tree.args
+    arguments = [ast.arg(part.arg, None) for part in parameters.args]
+    bare = ast.arguments(
+        parameters.posonlyargs, arguments, parameters.vararg, parameters.kwonlyargs, [], None, []
+    )
     definition = ast.FunctionDef(tree.name, bare, tree.body, [], None)
     return ast.copy_location(definition, tree)
 
