@@ -241,16 +241,22 @@ def _use_flags(log: Accesses, flags: Flags, first: np.ndarray, second: np.ndarra
     synchronises = log.is_one_of(*SYNCHRONISING)
     weak = log.is_one_of(trace.VOLATILE_LOAD) & flags.waiting.tested[log.site]
     fenced = flags.fenced
-    both_store = stores[first] & stores[second]
-    one_stores = stores[first] & synchronises[second] | synchronises[first] & stores[second]
+    first_stores = stores[first]
+    second_stores = stores[second]
+    first_is_fenced = fenced[first]
+    second_is_fenced = fenced[second]
     both_synchronise = synchronises[first] & synchronises[second]
+    only_first_stores = first_stores & synchronises[second]
+    only_second_stores = synchronises[first] & second_stores
+    one_stores = only_first_stores | only_second_stores
     one_changes = changes[first] | changes[second]
-    store_is_fenced = np.where(stores[first], fenced[first], fenced[second])
+    store_is_fenced = np.where(first_stores, first_is_fenced, second_is_fenced)
     uses = both_synchronise & one_changes
     uses |= one_stores & waited & store_is_fenced
     # two owners of a lock gave it back, one after the other
-    unsure = both_store & waited & fenced[first] & fenced[second]
-    unsure |= one_stores & stores[second] & atomic[first]
+    both_store = first_stores & second_stores
+    unsure = both_store & waited & first_is_fenced & second_is_fenced
+    unsure |= only_second_stores & atomic[first]
     for pair in np.flatnonzero(at_flag & unsure & ~uses):
         uses[pair] = _has_own_atomic_between(log, first[pair], second[pair])
     is_weak = weak[first] | weak[second]
@@ -270,8 +276,9 @@ def ordered_pairs(
     columns: Columns, log: Accesses, flags: Flags, pairs: np.ndarray, fences: frozenset
 ) -> np.ndarray:
     """[pairs] Which of the candidates are certainly ordered if only these fences are needed."""
-    may_be_ordered = len(pairs) and (flags.addresses or (columns.kind == trace.WARP_SYNC).any())
-    if not may_be_ordered:
+    has_warp_barriers = (columns.kind == trace.WARP_SYNC).any()
+    has_order = flags.addresses or has_warp_barriers
+    if not len(pairs) or not has_order:
         return np.zeros(len(pairs), bool)  # nothing orders accesses that barriers leave open
     pairs = [*map(tuple, pairs.tolist())]
     ordered = ClockReplay(columns, log, flags, pairs, fences).ordered
