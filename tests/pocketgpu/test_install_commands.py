@@ -1,4 +1,4 @@
-"""A remedy is a command line that can be pasted, wherever Python is installed."""
+"""Commands that install what pocketgpu lacks can be pasted, wherever Python is installed."""
 
 import shlex
 import sys
