@@ -24,27 +24,33 @@ def check_last_step(answer, submission, rng, T, B, H):
     y = rng.standard_normal((T, B, H))
 
     def advice(got, want):
-        step = next((t for t in range(T - 1) if same(got, y[t], None)), None)
-        return None if step is None else f"It is step {step}: which index has the last of {T} steps?"
+        for step in range(T - 1):
+            if same(got, y[step], None):
+                return f"It is step {step}: which index has the last of {T} steps?"
+        return None
 
     compare(answer, submission, (y,), "the last step: sequence, unit", advice)
 
 
 def draw_networks(rng) -> list[tuple]:
     """T, B, I, H, L: each size alone, all sizes different, and one too large to list."""
-    drawn = int(rng.choice((5, 7))), 3, int(rng.choice((11, 13))), int(rng.choice((17, 19))), 4
+    T = int(rng.choice((5, 7)))
+    I = int(rng.choice((11, 13)))
+    H = int(rng.choice((17, 19)))
     few = int(rng.integers(100, 300))  # layers: a recursion over them ends
-    large = *map(int, rng.integers(1_000, 10_000, 4)), few
-    return [(5, 3, 2, 7, 1), (1, 1, 2, 3, 1), (1, 1, 2, 3, 2), drawn, large]
+    many = rng.integers(1_000, 10_000, 4).tolist()
+    return [(5, 3, 2, 7, 1), (1, 1, 2, 3, 1), (1, 1, 2, 3, 2), (T, 3, I, H, 4), (*many, few)]
 
 
 @ANSWERS.exercise(draw_networks)
 def check_count_rnn_flops(answer, submission, rng, T, B, I, H, L):
     gates = answer.number("gates", 1)
-    counts = f"for one step of one sequence {2 * gates * H * (I + H)} in the first layer"
+    first_layer = 2 * gates * H * (I + H)
+    counts = f"for one step of one sequence {first_layer} in the first layer"
     if L > 1:
+        later_layer = 4 * gates * H * H
         others = "the other layer" if L == 2 else f"each of the other {L - 1} layers"
-        counts += f", {4 * gates * H * H} in {others}"
+        counts += f", {later_layer} in {others}"
     add_to_case(counts)
     compare(answer, submission, (T, B, I, H, L), "the number of FLOP")
 
@@ -75,13 +81,21 @@ def _draw_runs(rng: np.random.Generator, repeats: int) -> np.ndarray:
     median is not the mean without the extremes.  Of 7 and more the three shortest are equal."""
     while True:
         runs = 100 * rng.permutation(np.arange(10, 10 + repeats)) + rng.integers(100)
-        runs[rng.integers(repeats)] *= 9
-        runs[runs.argsort()[: 3 if repeats > 5 else 1]] = runs.min()
-        median = np.median(runs)
-        inner = np.sort(runs)[1:-1]
-        told_apart = runs[repeats // 2] not in (runs.min(), median, runs.max()) and inner.mean() != median
-        if repeats < 5 or told_apart:
+        hindered = rng.integers(repeats)
+        runs[hindered] *= 9
+        equal = 3 if repeats > 5 else 1
+        shortest = runs.argsort()[:equal]
+        runs[shortest] = runs.min()
+        if repeats < 5 or _only_median_fits(runs):
             return runs
+
+
+def _only_median_fits(runs: np.ndarray) -> bool:
+    """Whether the run in the middle and the mean without the extremes differ from the median."""
+    median = np.median(runs)
+    middle = runs[len(runs) // 2]
+    inner = np.sort(runs)[1:-1]
+    return middle not in (runs.min(), median, runs.max()) and inner.mean() != median
 
 
 @ANSWERS.exercise(
@@ -99,18 +113,19 @@ def check_measure_gemm(answer, submission, rng, m, n, k, repeats, is_slow_first=
     """Clock and product play from one script: the first runs are slow or the fastest, one is hindered."""
     warm = answer.number("warm", 1)
     runs = _draw_runs(rng, repeats)
-    first = (30_000 if is_slow_first else 0) + rng.integers(1, 99) + 100 * np.arange(warm)
-    script = [int(duration) for duration in (*first, *runs, 50_000)]
-    source = SCRIPTED_MACHINE.format(warm=warm, pause=int(rng.integers(400, 500)), durations=script)
+    shortest = 30_000 if is_slow_first else 0
+    warm_runs = shortest + rng.integers(1, 99) + 100 * np.arange(warm)
+    durations = [*warm_runs.tolist(), *runs.tolist(), 50_000]
+    pause = int(rng.integers(400, 500))
+    source = SCRIPTED_MACHINE.format(warm=warm, pause=pause, durations=durations)
     trace: list = []
     multiply = Code(source, "multiply", trace)
     clock = Code(source, "clock", trace)
     got = submission(multiply, clock, m, n, k, repeats)
-    want = 2 * m * n * k / float(np.median(runs))
-    case = (
-        f"m={m}, n={n}, k={k}, repeats={repeats}; {2 * m * n * k} FLOP; "
-        f"run by run: {', '.join(map(str, script[:-1]))} ns"
-    )
+    flop = 2 * m * n * k
+    want = flop / float(np.median(runs))
+    listed = ", ".join(map(str, durations[:-1]))
+    case = f"m={m}, n={n}, k={k}, repeats={repeats}; {flop} FLOP; run by run: {listed} ns"
     if "clock" not in trace:
         remedy = (
             "Read the time with clock(), before and after multiply(); another clock runs at another speed."
@@ -121,8 +136,9 @@ def check_measure_gemm(answer, submission, rng, m, n, k, repeats, is_slow_first=
     needed = warm + repeats
 
     def advice():
-        return (
-            None if ran == needed else f"multiply ran {quantity(ran, 'time')}; {warm} + {repeats} are needed."
-        )
+        if ran == needed:
+            return None
+        times = quantity(ran, "time")
+        return f"multiply ran {times}; {warm} + {repeats} are needed."
 
     expect(got, want, "the rate in GFLOP/s", case, advice=advice)
