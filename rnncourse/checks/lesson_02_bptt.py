@@ -34,7 +34,8 @@ def check_relu_step_backward(answer, submission, rng, B, I, H):
     place = np.add.outer(rng.permutation(B), rng.permutation(H))
     on_before = place % 3 > 0
     on_after = place % 2 == 0
-    h_before, h_after = (10 ** rng.uniform(-3, 0.3, (B, H)) * on for on in (on_before, on_after))
+    h_before = 10 ** rng.uniform(-3, 0.3, (B, H)) * on_before
+    h_after = 10 ** rng.uniform(-3, 0.3, (B, H)) * on_after
     weight_hh = rng.standard_normal((H, H))
     dh = rng.standard_normal((B, H))
     x = rng.standard_normal((B, I))
@@ -47,20 +48,23 @@ def check_relu_step_backward(answer, submission, rng, B, I, H):
 def _wrong_units(got: tuple, want: tuple, dh: np.ndarray, h_after: np.ndarray) -> str | None:
     """The first unit at which the bias gradient, the sum of what arrives in front of ReLU, is wrong."""
     *parts, dbias = got
-    if not is_array(dbias, want[-1].shape):
+    *right_parts, right_dbias = want
+    if not is_array(dbias, right_dbias.shape):
         return None
-    wrong = np.flatnonzero(~np.isclose(dbias, want[-1]))
+    wrong = np.flatnonzero(~np.isclose(dbias, right_dbias))
     if not len(wrong):
         return "dbias shows that the gradient before ReLU is right: look at what is computed from it."
-    if any(same(*pair, None) for pair in zip(parts, want, strict=False)):
+    pairs = zip(parts, right_parts, strict=True)
+    if any(same(part, right, None) for part, right in pairs):
         return "The other results show that the gradient before ReLU is right: look at the sum in dbias."
+    unit = wrong[0]
 
-    def numbers(column):
-        return ", ".join(f"{number:.3g}" for number in column)
+    def listed(states):
+        return ", ".join(f"{number:.3g}" for number in states[:, unit])
 
     return (
-        f"dbias shows that the gradient before ReLU is wrong at unit {wrong[0]}: there dh is "
-        f"{numbers(dh[:, wrong[0]])} and h_after {numbers(h_after[:, wrong[0]])}."
+        f"dbias shows that the gradient before ReLU is wrong at unit {unit}: there dh is "
+        f"{listed(dh)} and h_after {listed(h_after)}."
     )
 
 
@@ -85,22 +89,28 @@ def check_gradient_check(answer, submission, rng, shape, eps, scale=1.0, is_view
 
     `is_view`: the array is the transposed view of another one, so that reshape(-1) and ravel() copy it.
     """
-    a, b, c = (round(float(number), 3) for number in rng.uniform(0.5, 1.5, 3))
-    loss = Code(LOSS.format(a=a, b=b, c=c), "loss")
+    a, b, c = (round(number, 3) for number in rng.uniform(0.5, 1.5, 3).tolist())
+    source = LOSS.format(a=a, b=b, c=c)
+    loss = Code(source, "loss")
     array = scale * rng.uniform(0.2, 1.0, shape)
     exact, _ = answer.call(loss, array, array, 1e-5)
-    arguments = loss, array, exact * rng.uniform(0.7, 1.2, shape), eps
-    want = answer.call(*arguments)
-    case = f"array of shape {shape}{', a transposed view' if is_view else ''}, eps={eps}"
-    view = Proxy(f"array = np.array({array.T.tolist()}).T", "array")
-    got = submission(loss, view if is_view else array, *arguments[2:])
+    gradient = exact * rng.uniform(0.7, 1.2, shape)
+    want = answer.call(loss, array, gradient, eps)
+    kind = ""
+    given: np.ndarray | Proxy = array
+    if is_view:
+        kind = ", a transposed view"
+        transposed = array.T.tolist()
+        given = Proxy(f"array = np.array({transposed}).T", "array")
+    got = submission(loss, given, gradient, eps)
 
     def advice():
+        numeric = got[0]
         if is_view:
-            return _copied(got[0])
-        return _moved_at_once(got[0], loss, array, eps) or _norms(got[0], want[0], arguments[2])
+            return _copied(numeric)
+        return _moved_at_once(numeric, loss, array, eps) or _norms(numeric, want[0], gradient)
 
-    expect(got, want, "numeric; error", case, advice=advice)
+    expect(got, want, "numeric; error", f"array of shape {shape}{kind}, eps={eps}", advice=advice)
 
 
 def _copied(numeric: np.ndarray) -> str | None:
@@ -115,8 +125,10 @@ def _copied(numeric: np.ndarray) -> str | None:
 
 def _moved_at_once(numeric: np.ndarray, loss: Code, array: np.ndarray, eps: float) -> str | None:
     """Whether each number is what the loss changes by where all entries move together."""
-    above, below = (load(loss)(array + step) for step in (eps, -eps))
-    if array.size == 1 or not np.allclose(numeric, (above - below) / (2 * eps)):
+    above = load(loss)(array + eps)
+    below = load(loss)(array - eps)
+    slope = (above - below) / (2 * eps)
+    if array.size == 1 or not np.allclose(numeric, slope):
         return None
     return f"all {array.size} entries moved together: change one entry of array.copy() at a time."
 
@@ -125,7 +137,9 @@ def _norms(got: np.ndarray, numeric: np.ndarray, gradient: np.ndarray) -> str | 
     """What the error is made of, where the differences are right."""
     if not np.allclose(got, numeric):
         return None
-    above, below = (np.linalg.norm(part.ravel()) for part in (gradient - numeric, numeric))
+    difference = gradient - numeric
+    above = np.linalg.norm(difference.ravel())
+    below = np.linalg.norm(numeric.ravel())
     return (
         f"print both norms, over all entries: ‖gradient − numeric‖ is {above:.4g} and ‖numeric‖ {below:.4g}."
     )
@@ -162,14 +176,17 @@ def draw_sequence(rng: np.random.Generator, T: int, B: int, I: int, H: int) -> t
     return Code(source, "cell_backward", []), x, h, dy, weight_ih, weight_hh
 
 
-def surplus_calls(got: object, want: tuple, T: int) -> int:
+def surplus_calls(got: object, want: tuple) -> int:
     """Calls of cell_backward after its T-th, read off the surcharge on dbias; 0 if it cannot be read."""
-    is_tuple = isinstance(got, tuple) and len(got) == len(want)
-    if not is_tuple or not is_array(got[-1], want[-1].shape) or not np.isfinite(got[-1]).all():
+    if not isinstance(got, tuple) or len(got) != len(want):
         return 0
-    extra = np.rint((got[-1] - want[-1]) / SURCHARGE)
-    is_extra = T and (extra == extra[0]).all() and extra[0] > 0
-    return int(extra[0]) if is_extra else 0
+    dbias = got[-1]
+    right_dbias = want[-1]
+    if not is_array(dbias, right_dbias.shape) or not np.isfinite(dbias).all():
+        return 0
+    extra = np.rint((dbias - right_dbias) / SURCHARGE)
+    is_surcharge = (extra == extra[0]).all()
+    return max(0, int(extra[0])) if is_surcharge else 0
 
 
 @ANSWERS.exercise("""
@@ -219,9 +236,11 @@ def _compare_sweeps(
     T = len(x)
     want = answer.call(*arguments)
     got = submission(*arguments)
-    if extra := surplus_calls(got, want, T):
-        message = f"cell_backward ran {quantity(T + extra, 'time')} for T={T}. {limit.format(T=T)}"
-        refuse(Wrong(message, next_step=next_step), result=got)
+    if extra := surplus_calls(got, want):
+        times = quantity(T + extra, "time")
+        needed = limit.format(T=T)
+        problem = Wrong(f"cell_backward ran {times} for T={T}. {needed}", next_step=next_step)
+        refuse(problem, result=got)
     elif expect(got, want, RESULTS, advice=partial(_first_wrong_call, answer, arguments)):
         require_calls(answer, cell.trace, arguments)
 
@@ -229,21 +248,25 @@ def _compare_sweeps(
 def _first_wrong_call(answer: ModelAnswer, arguments: tuple) -> str:
     """What the first wrong call of cell_backward gets, or the steps without one."""
     cell, x, h, *_ = arguments
-    needed = trace_of(answer, arguments)
-    left = set(range(len(x)))
-    for _, *entry in cell.trace:
-        step = next((t for t in range(len(x)) if close(entry[1], x[t])), None)
+    T = len(x)
+    left = set(range(T))
+    right_calls = trace_of(answer, arguments)
+    for _, dh, x_step, h_before, h_after in cell.trace:
+        step = next((t for t in range(T) if close(x_step, x[t])), None)
         if step is None:
             return "call cell_backward with x[t], the input of one step of all sequences."
-        dh = next(right[1] for right in needed if close(right[2], x[step]))
-        arguments_of_call = {"dh": entry[0], "h_before": entry[2], "h_after": entry[3]}
-        right = {"dh": dh, "h_before": h[step], "h_after": h[step + 1]}
-        for name, got in arguments_of_call.items():
-            want = right[name]
+        right_dh = next(call[1] for call in right_calls if close(call[2], x[step]))
+        comparisons = (
+            ("dh", dh, right_dh),
+            ("h_before", h_before, h[step]),
+            ("h_after", h_after, h[step + 1]),
+        )
+        for name, got, want in comparisons:
             if not close(got, want):
                 where = first_difference(np.asarray(got), want, ("sequence", "unit"))
                 return f"print {name} at step {step}, where cell_backward gets another one: it {where}."
         left.discard(step)
     if left:
-        return f"call cell_backward for step {', '.join(map(str, sorted(left)))}, too."
+        steps = ", ".join(map(str, sorted(left)))
+        return f"call cell_backward for step {steps}, too."
     return "all calls of cell_backward are right: look at what you make of their results."
