@@ -43,38 +43,47 @@ def check_graph_rules(answer, submission, rng, m, k, n):
     """
     sizes = {"m": m, "k": k, "n": n}
 
-    def drawn(shapes):
-        return tuple(
-            None if shape == "-" else rng.standard_normal([sizes[letter] for letter in shape])
-            for shape in shapes.split()
-        )
+    def draw(letters):
+        if letters == "-":
+            return None
+        shape = [sizes[letter] for letter in letters]
+        return rng.standard_normal(shape)
 
-    for node, names, d, inputs, least in rows_of(NODES):
-        d = drawn(d)
-        d = d if node == "copy" else d[0]
-        inputs = drawn(inputs)
-        output = None if least == "-" else rng.uniform(least, 0.9, (m, n))
+    for node, names, d_shapes, input_shapes, least in rows_of(NODES):
+        gradients = tuple(map(draw, d_shapes.split()))
+        d = gradients if node == "copy" else gradients[0]
+        inputs = tuple(map(draw, input_shapes.split()))
+        output = None
+        if least != "-":
+            output = rng.uniform(least, 0.9, (m, n))
         case = f"node {node!r}, d [{m},{n}]"
-        begin_case(f"{case}; {_unneeded(inputs, output)}")
+        unneeded = _unneeded(inputs, output)
+        begin_case(f"{case}; {unneeded}")
         results = dict.fromkeys(names.split(), ("row", "column"))
         if node == "bias":
             results["db"] = ("column",)
+        arguments = node, d, inputs, output
         advice = partial(_at_output, d=d, output=output)
-        compare(answer, submission, (node, d, inputs, output), results, advice, case)
+        compare(answer, submission, arguments, results, advice, case)
 
 
 def _at_output(got: tuple, want: tuple, d: object, output: np.ndarray | None) -> str | None:
     """What a rule that reads the output has to work with, where its result first differs."""
-    if output is None or (place := first_place(got[0], want[0])) is None:
+    if output is None:
+        return None
+    place = first_place(got[0], want[0])
+    if place is None:
         return None
     return f"d is {d[place]:.4g} there, and output {output[place]:.4g}: use both."
 
 
 def _unneeded(inputs: tuple, output: object) -> str:
     """Which arguments of a rule are None, because it does not need them."""
-    values = {f"inputs[{place}]": part for place, part in enumerate(inputs)} | {"output": output}
-    missing = [name for name, part in values.items() if part is None]
-    return f"None, because this rule does not need it: {', '.join(missing)}"
+    missing = [f"inputs[{place}]" for place, part in enumerate(inputs) if part is None]
+    if output is None:
+        missing.append("output")
+    listed = ", ".join(missing)
+    return f"None, because this rule does not need it: {listed}"
 
 
 STATES = "dx: sequence, input; dh: sequence, unit"
@@ -97,15 +106,21 @@ def check_lstm_backward(answer, submission, rng, B, I, H):
     dh_next, dc_next, c, c_next = rng.standard_normal((4, B, H))
     weight_ih = rng.standard_normal((4 * H, I))
     weight_hh = rng.standard_normal((4 * H, H))
-    step = dh_next, dc_next, rng.standard_normal((B, I)), h, c, i, f, g, o, c_next, weight_ih, weight_hh
+    x = rng.standard_normal((B, I))
+    step = dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh
+    behind_cell_state = slice(3 * H)  # gate rows of i, f and g
 
-    def advice(got: tuple, want: tuple) -> str:
-        if same(got[1:3], want[2:0:-1], None):
+    def advice(got: tuple, want: tuple) -> str | None:
+        _, dh, dc, *_, dbias = want
+        if same(got[1:3], (dc, dh), None):
             return "dh and dc are the right ones in the other order: return dx, dh, dc, and then the rest."
         gates = wrong_gates(got, want, ("dbias",), "ifgo")
-        if gates is None or same(got[-1][: 3 * H], want[-1][: 3 * H], None):
-            return gates  # i, f and g are right, so what arrives at c_next is, too
-        return f"{gates}{_at_cell_state(got[2], want[2], dh_next, dc_next, f, o, c_next)}"
+        if gates is None:
+            return None
+        if same(got[-1][behind_cell_state], dbias[behind_cell_state], None):
+            return gates  # what arrives at c_next is right, too
+        cell_state = _at_cell_state(got[2], dc, dh_next, dc_next, f, o, c_next)
+        return f"{gates}{cell_state}"
 
     results = f"{STATES}; dc: sequence, unit; {PARAMETERS}; dbias: gate row"
     compare(answer, submission, step, results, advice)
@@ -113,13 +128,19 @@ def check_lstm_backward(answer, submission, rng, B, I, H):
 
 def _at_cell_state(got, want, dh_next, dc_next, f, o, c_next) -> str:
     """What arrives at c_next where dc first differs, and what it consists of; nothing where dc is right."""
-    if np.shape(got) != want.shape or (place := first_place(got, want)) is None:
+    if np.shape(got) != want.shape:
         return ""
-    number = lambda array: f"{array[place]:.4g}"
+    place = first_place(got, want)
+    if place is None:
+        return ""
+    sequence, unit = place
+    arriving = got[place] / f[place]
+    right = want[place] / f[place]
+    squashed = np.tanh(c_next[place])
     return (
-        f" By dc, {number(got / f)} arrives at c_next instead of {number(want / f)}, at sequence {place[0]}, "
-        f"unit {place[1]}: there dc_next is {number(dc_next)}, dh_next {number(dh_next)}, o {number(o)}, "
-        f"tanh(c_next) {number(np.tanh(c_next))}."
+        f" By dc, {arriving:.4g} arrives at c_next instead of {right:.4g}, at sequence {sequence}, unit "
+        f"{unit}: there dc_next is {dc_next[place]:.4g}, dh_next {dh_next[place]:.4g}, o {o[place]:.4g}, "
+        f"tanh(c_next) {squashed:.4g}."
     )
 
 
@@ -138,7 +159,8 @@ def check_gru_backward(answer, submission, rng, B, I, H):
     dh_next, product = rng.standard_normal((2, B, H))
     weight_ih = rng.standard_normal((3 * H, I))
     weight_hh = rng.standard_normal((3 * H, H))
-    step = dh_next, rng.standard_normal((B, I)), h, r, z, n, product, weight_ih, weight_hh
+    x = rng.standard_normal((B, I))
+    step = dh_next, x, h, r, z, n, product, weight_ih, weight_hh
     advice = partial(wrong_gates, biases=("dbias_ih", "dbias_hh"), gates="rzn")
     results = f"{STATES}; {PARAMETERS}; dbias_ih: gate row; dbias_hh: gate row"
     compare(answer, submission, step, results, advice)
@@ -150,24 +172,27 @@ def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -
     The bias gradients are the last results, the weights' stand before them: where its rows are right, what
     arrives in front of a gate is, too.  None where they cannot be read.
     """
-    last = len(biases)
     if not isinstance(got, tuple | list) or len(got) != len(want):
         return None
-    pairs = list(zip(got[-last:], want[-last:], strict=True))
-    if not all(is_array(a, b.shape) for a, b in pairs):
+    first_bias = len(want) - len(biases)
+    pairs = list(zip(got[first_bias:], want[first_bias:], strict=True))
+    if not all(is_array(dbias, right.shape) for dbias, right in pairs):
         return None
-    if same(got[:-last], want[:-last], None):
+    if same(got[:first_bias], want[:first_bias], None):
         return "All but the bias gradients are right: look at how they are added up."
-    for name, (a, b) in zip(biases, pairs, strict=True):
-        if same(np.sort(a), np.sort(b), None) and not same(a, b, None):
-            rows = len(b) // len(gates)
+    for name, (dbias, right) in zip(biases, pairs, strict=True):
+        has_right_numbers = same(np.sort(dbias), np.sort(right), None)
+        if has_right_numbers and not same(dbias, right, None):
+            rows = len(right) // len(gates)
             return (
                 f"{name} has the right numbers in another order: "
                 f"{rows} of {gates[0]} stand first, then {rows} of {gates[1]}."
             )
-    first = last + len(WEIGHTS)
-    weights = zip(WEIGHTS, got[-first:-last], want[-first:-last], strict=True)
-    sentences = map(_sentence, biases, pairs, [gates] * last, weights)
+    first_weight = first_bias - len(WEIGHTS)
+    dweights = got[first_weight:first_bias]
+    right_dweights = want[first_weight:first_bias]
+    weights = zip(WEIGHTS, dweights, right_dweights, strict=True)
+    sentences = map(_sentence, biases, pairs, [gates] * len(biases), weights)
     between = (
         "The bias gradients are right for every gate: look at what happens between the gates and the rest."
     )
@@ -177,18 +202,18 @@ def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -
 def _sentence(bias: str, pair: tuple, gates: str, weight: tuple) -> str | None:
     """What a bias gradient says of the gates, and the rows of the weights that belong to it."""
     added_up = _right_gates(*pair, gates)
-    name, *rows = weight
-    arriving = added_up | _right_gates(*rows, gates)
-    wrong = [gate for gate in gates if gate not in arriving]
-    others = [gate for gate in gates if gate in arriving]
     if added_up == {*gates}:
         return None
+    name, dweight, right_dweight = weight
+    arriving = added_up | _right_gates(dweight, right_dweight, gates)
+    wrong = ", ".join(gate for gate in gates if gate not in arriving)
     if not wrong:
         return f"{name} shows that the gradient before every gate is right: look at the sum in {bias}."
-    right = f", before {', '.join(others)} right" if others else ""
+    right = ", ".join(gate for gate in gates if gate in arriving)
+    others = f", before {right} right" if right else ""
     source = f"{bias} shows" if arriving == added_up else f"{bias} and {name} show"
     return (
-        f"{source} that the gradient before {', '.join(wrong)} is wrong{right}. "
+        f"{source} that the gradient before {wrong} is wrong{others}. "
         "Follow the wires from the output to there."
     )
 
@@ -197,8 +222,10 @@ def _right_gates(got: object, want: np.ndarray, gates: str) -> set[str]:
     """The gates whose rows are right; none if they cannot be read."""
     if not is_array(got, want.shape):
         return set()
-    parts = zip(gates, np.split(got, len(gates)), np.split(want, len(gates)), strict=True)
-    return {gate for gate, a, b in parts if np.allclose(a, b)}
+    rows = np.split(got, len(gates))
+    right_rows = np.split(want, len(gates))
+    parts = zip(gates, rows, right_rows, strict=True)
+    return {gate for gate, own, right in parts if np.allclose(own, right)}
 
 
 CELLS = {  # products of a step: weights of a factor
@@ -212,30 +239,37 @@ CELLS = {  # products of a step: weights of a factor
 
 def draw_cells(rng) -> list[tuple]:
     """Known cells, and one in mixed order, of factors that no table of known cells holds."""
-    step = []
+    products = []
     for factor, most in {"x": 2, "h": 3, "r∘h": 2, "c": 4, "x∘c": 2}.items():
-        step += [(factor, f"A_{factor}{k}") for k in range(rng.integers(1, most + 1))]
-    invented = tuple(step[k] for k in rng.permutation(len(step)))
-    known = {cell: _products(text) for cell, text in CELLS.items()}
-    return list((known | {"an invented cell": invented}).items())
+        count = rng.integers(1, most + 1)
+        products += [(factor, f"A_{factor}{k}") for k in range(count)]
+    order = rng.permutation(len(products))
+    cells = {cell: _products(text) for cell, text in CELLS.items()}
+    cells["an invented cell"] = tuple(products[k] for k in order)
+    return list(cells.items())
 
 
 def _products(text: str) -> tuple[tuple[str, str], ...]:
     """(factor, weights) of each product."""
-    pairs = (product.split("·") for product in text.split())
-    return tuple((factor, weights) for weights, factor in pairs)
+    pairs = []
+    for term in text.split():
+        weights, factor = term.split("·")
+        pairs.append((factor, weights))
+    return tuple(pairs)
 
 
 @ANSWERS.exercise(draw_cells)
 def check_count_gemms(answer, submission, rng, cell, step):
     T = int(rng.integers(100, 2000))  # more than products: a number of calls is one multiple of T and a rest
-    read = ", ".join(factor for factor, _ in step)
+    factors = ", ".join(factor for factor, _ in step)
     for stack_gates, stack_time in product((False, True), repeat=2):
         arguments = step, T, stack_gates, stack_time
         want = answer.call(*arguments)
         got = submission(*arguments)
-        own = f"; yours is {got // T}·T + {got % T}" if type(got) is int else ""
-        case = f"{cell}, whose products read {read}; T={T}, {stack_gates=}, {stack_time=}{own}"
+        case = f"{cell}, whose products read {factors}; T={T}, {stack_gates=}, {stack_time=}"
+        if type(got) is int:
+            calls_each_step, calls_once = divmod(got, T)
+            case += f"; yours is {calls_each_step}·T + {calls_once}"
         expect(got, want, "the number of GEMM calls", case)
 
 
@@ -272,36 +306,51 @@ def check_gru_reset_after(answer, submission, rng, T, B, I, H, has_own=False):
     h0 = rng.uniform(-0.9, 0.9, (B, H))
     weight_ih = rng.standard_normal((3 * H, I)) / np.sqrt(I)
     weight_hh = rng.standard_normal((3 * H, H)) / np.sqrt(H)
-    biases = rng.standard_normal((2, 3 * H)) / 2
+    bias_ih, bias_hh = rng.standard_normal((2, 3 * H)) / 2
+    weights = weight_ih, weight_hh, bias_ih, bias_hh
     used, hidden = with_hidden_weights(rng, (weight_ih, weight_hh), has_own)
-    product = Code(hidden + COUNTED_PRODUCT.format(allowed=1 + T, T=T), "product", trace)
+    source = hidden + COUNTED_PRODUCT.format(allowed=1 + T, T=T)
+    product = Code(source, "product", trace)
     try:
-        got = submission(product, x, h0, weight_ih, weight_hh, *biases)
+        got = submission(product, x, h0, *weights)
     except Wrong as surplus:  # which products came before tells mistakes apart
-        refuse(surplus, result=[a for a, _ in trace])
+        factors = [a for a, _ in trace]
+        refuse(surplus, result=factors)
         return
-    multiply = lambda a, weight: a @ weight.T
-    want = answer.call(multiply, x, h0, *used, *biases)
+    want = answer.call(_multiply_transposed, x, h0, *used, bias_ih, bias_hh)
+    y, _ = want
     if has_own:
         add_to_case("product uses weights of its own")
 
     def advice() -> str | None:
         if has_own:
             return None
-        reason = _kept(got, want, biases[1]) or one_array_in_all(got[0], want[0])
-        return reason or _gates(got[0], want[0], x, h0, weight_ih, weight_hh, *biases)
+        if reason := _kept(got, want, bias_hh):
+            return reason
+        own = got[0]
+        return one_array_in_all(own, y) or _gates(own, y, x, h0, *weights)
 
     if expect(got, want, "y: step, sequence, unit; the saved product: step, sequence, unit", advice=advice):
-        states = np.concatenate([h0[np.newaxis], want[0][:-1]])
-        refuse(missing_vector("product", trace, {"x": x, "h": states}))
+        states = np.concatenate([h0[np.newaxis], y[:-1]])  # before each step
+        missing = missing_vector("product", trace, {"x": x, "h": states})
+        refuse(missing)
+
+
+def _multiply_transposed(a: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The product of check_gru_reset_after, without counting."""
+    return a @ weight.T
 
 
 def _kept(got: tuple, want: tuple, bias_hh: np.ndarray) -> str | None:
     """That the saved product lacks exactly its bias."""
-    candidates = bias_hh[-want[1].shape[-1] :]
-    lacks_bias = same(got[0], want[0], None) and same(got[1] + candidates, want[1], 1e-9)
-    lack = "the saved product lacks exactly c_n, the last third of bias_hh: keep the sum of both."
-    return lack if lacks_bias else None
+    y, saved_product = got
+    right_y, right_product = want
+    H = right_y.shape[-1]
+    candidate_bias = bias_hh[-H:]
+    with_bias = saved_product + candidate_bias
+    if same(y, right_y, None) and same(with_bias, right_product, 1e-9):
+        return "the saved product lacks exactly c_n, the last third of bias_hh: keep the sum of both."
+    return None
 
 
 def _gates(got: np.ndarray, want: np.ndarray, x, h0, weight_ih, weight_hh, bias_ih, bias_hh) -> str | None:
@@ -310,9 +359,12 @@ def _gates(got: np.ndarray, want: np.ndarray, x, h0, weight_ih, weight_hh, bias_
     if not far.any():
         return None
     t, b, unit = map(int, np.argwhere(far)[0])
-    h = want[t - 1, b] if t else h0[b]
-    carried = (weight_hh @ h + bias_hh).reshape(3, -1)[:, unit]
-    own = (weight_ih @ x[t, b] + bias_ih).reshape(3, -1)[:, unit]
+    states = np.concatenate([h0[np.newaxis], want])  # [T+1,B,H]
+    h = states[t, b]
+    input_sums = weight_ih @ x[t, b] + bias_ih
+    hidden_sums = weight_hh @ h + bias_hh
+    own = input_sums.reshape(3, -1)[:, unit]  # of r, z and n
+    carried = hidden_sums.reshape(3, -1)[:, unit]
     r, z = 1 / (1 + np.exp(-carried[:2] - own[:2]))
     n = np.tanh(own[2] + r * carried[2])
     return f"print the gates there: r is {r:.4g}, z {z:.4g}, n {n:.4g}, and h was {h[unit]:.4g} before."
