@@ -33,40 +33,48 @@ TOO_LARGE = (
 def check_cross_entropy_gradient(answer, submission, rng, T, B, O, dtype, level):
     """`level`: how far the outputs lie from 0, as one number a step, a sequence or a class."""
     logits = rng.standard_normal((T, B, O))
+    case = f"T={T}, B={B}, O={O}, {dtype}"
+    if level:
+        case += f", {level} 900 or more apart"
     if level == "steps":  # no single number subtracted from all of them keeps exp in range
         levels = rng.permutation(np.arange(T) - 1)
         logits += 900.0 * levels[:, np.newaxis, np.newaxis]
     elif level == "sequences":  # nor any single number of a step
-        logits += 900.0 * _levels(rng, T, B)[..., np.newaxis]
+        levels = _levels(rng, T, B)
+        logits += 900.0 * levels[..., np.newaxis]
     elif level == "classes":  # nor does any but the largest output of its own row
         logits += 1000.0 * _levels(rng, T, B, O)
     logits = logits.astype(dtype)
     target = rng.integers(O, size=(T, B))
     want = answer.call(logits, target)
     got = submission(logits, target)
-    case = f"T={T}, B={B}, O={O}, {dtype}" + (f", {level} 900 or more apart" if level else "")
     if level and isinstance(got, np.ndarray) and not np.isfinite(got).all():
         problem, remedy = TOO_LARGE
         sentence = f"dlogits holds NaN or infinity: {problem}"
         refuse(Wrong(sentence, "returns NaN or infinity", remedy), case, got)
     else:
-        advice = lambda: _softmax_at(got, want, logits, target)
+        advice = partial(_softmax_at, got, want, logits, target)
         expect(got, want, "dlogits: step, sequence, class", case, advice=advice)
 
 
 def _levels(rng, *shape: int) -> np.ndarray:
     """Whole numbers from -1 on, in an order of its own in each row of the last axis."""
     *rows, length = shape
-    return rng.permuted(np.tile(np.arange(length) - 1, (*rows, 1)), axis=-1)
+    levels = np.arange(length) - 1
+    tiled = np.tile(levels, (*rows, 1))
+    return rng.permuted(tiled, axis=-1)
 
 
 def _softmax_at(got: np.ndarray, want: np.ndarray, logits: np.ndarray, target: np.ndarray) -> str:
     """Probabilities of the first guess whose gradient differs."""
-    far = np.abs(got - want) > 1e-5 * np.abs(want).max()
+    tolerance = 1e-5 * np.abs(want).max()
+    far = np.abs(got - want) > tolerance
     t, b, _ = np.unravel_index(np.argmax(far), want.shape)
-    e = np.exp(logits[t, b].astype("float64") - logits[t, b].max())
-    p = ", ".join(f"{part:.4g}" for part in e / e.sum())
-    return f"print the softmax: at step {t}, sequence {b} it is {p}, and class {target[t, b]} came."
+    outputs = logits[t, b].astype("float64")
+    exponentials = np.exp(outputs - outputs.max())
+    probabilities = exponentials / exponentials.sum()
+    listed = ", ".join(f"{probability:.4g}" for probability in probabilities)
+    return f"print the softmax: at step {t}, sequence {b} it is {listed}, and class {target[t, b]} came."
 
 
 SHAPES = {
@@ -92,8 +100,12 @@ SAME_DICT = "returns the dict that it was given"
 
 def _given(gradients: dict) -> Proxy:
     """The gradients {name: array} as a dict that is told from a new one."""
-    parts = (f"{name!r}: np.array({part.tolist()}, {part.dtype.name!r})" for name, part in gradients.items())
-    return Proxy(GIVEN.format(parts=", ".join(parts)), "gradients")
+    parts = []
+    for name, gradient in gradients.items():
+        numbers = gradient.tolist()
+        parts.append(f"{name!r}: np.array({numbers}, {gradient.dtype.name!r})")
+    source = GIVEN.format(parts=", ".join(parts))
+    return Proxy(source, "gradients")
 
 
 @ANSWERS.exercise(
@@ -116,11 +128,18 @@ def check_clip_by_global_norm(answer, submission, rng, shapes, ratio, dtype, lea
     drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
     norm = np.sqrt(sum((gradient**2).sum() for gradient in drawn.values()))
     limit = round(rng.uniform(least, least + 1), 2)
-    dtypes = dict(zip(drawn, cycle(dtype.split(", ")), strict=False))
-    gradients = {name: (ratio * limit / norm * part).astype(dtypes[name]) for name, part in drawn.items()}
+    scale = ratio * limit / norm
+    dtypes = cycle(dtype.split(", "))
+    gradients = {}
+    for name, number_type in zip(shapes, dtypes, strict=False):
+        gradient = scale * drawn[name]
+        gradients[name] = gradient.astype(number_type)
     want = answer.call(gradients, limit)
-    axes = {name: ("row", "column") if part.ndim == 2 else ("entry",) for name, part in want.items()}
-    case = f"gradients of {', '.join(shapes)}, {dtype}, global norm {ratio * limit:.6g}, limit {limit}"
+    axes = {}
+    for name, gradient in gradients.items():
+        axes[name] = ("row", "column") if gradient.ndim == 2 else ("entry",)
+    names = ", ".join(shapes)
+    case = f"gradients of {names}, {dtype}, global norm {ratio * limit:.6g}, limit {limit}"
     try:
         got = submission(_given(gradients), limit)
     except Wrong as wrong:
@@ -151,12 +170,14 @@ def check_adam_update(answer, submission, rng, updates, shape, dtype):
     rate = round(rng.uniform(0.05, 0.2), 3)
     beta1, beta2 = rng.uniform((0.8, 0.92), (0.9, 0.97)).round(2).tolist()
     settings = rate, beta1, beta2, 0.25
-    draw = lambda: rng.standard_normal(shape).astype(dtype)
-    state = draw(), np.zeros(shape, dtype), np.zeros(shape, dtype), 0
+
+    def draw():
+        return rng.standard_normal(shape).astype(dtype)
 
     def update(weight, m, v, step):
         return (weight, draw(), m, v, step, *settings)
 
+    state = draw(), np.zeros(shape, dtype), np.zeros(shape, dtype), 0
     for _ in range(updates):
         state = answer.call(*update(*state))
     arguments = update(*state)
@@ -167,16 +188,18 @@ def check_adam_update(answer, submission, rng, updates, shape, dtype):
 
 def _adam_parts(got: tuple, want: tuple, arguments: tuple) -> str | None:
     """Advice for Adam: the first mean that is wrong, or the corrected means if only the weight is."""
-    _, gradient, *means, _, rate, beta1, beta2, epsilon = arguments
+    _, gradient, m_before, v_before, _, rate, beta1, beta2, epsilon = arguments
+    _, own_m, own_v, own_step = got
     _, m, v, step = want
-    for name, own, right, before, beta in zip("mv", got[1:3], (m, v), means, (beta1, beta2), strict=True):
+    means = (("m", own_m, m, m_before, beta1), ("v", own_v, v, v_before, beta2))
+    for name, own, right, before, beta in means:
         if not same(own, right, None):
             old, slope, new = (array.flat[0] for array in (before, gradient, right))
             return (
                 f"{name} is wrong: at the first number it was {old:.4g}, the gradient is {slope:.4g}, "
                 f"beta {beta}, and {name} becomes {new:.4g}."
             )
-    if not same(got[3], step, None):
+    if not same(own_step, step, None):
         return None
     m_hat = m.flat[0] / (1 - beta1**step)
     v_hat = v.flat[0] / (1 - beta2**step)

@@ -20,23 +20,35 @@ class Rows(NamedTuple):
 def draw_rows(rng, kernel, T: int, count: int, split: str) -> Rows:
     """`count` stretches of T pixels of the split's photograph; kernel[k] weighs the pixel k places back."""
     grey = brightness(split).astype(np.float64)
-    lines = rng.integers(grey.shape[0], size=count)
-    starts = rng.integers(grey.shape[1] - T, size=count)
-    x = grey[lines, starts + np.arange(T)[:, np.newaxis], np.newaxis]
+    height, width = grey.shape
+    lines = rng.integers(height, size=count)
+    starts = rng.integers(width - T, size=count)
+    columns = starts + np.arange(T)[:, np.newaxis]  # [T,N]
+    x = grey[lines, columns, np.newaxis]
     return Rows(x, filtered(x, kernel[np.newaxis]))
 
 
 def untrained(rng, H: int) -> dict:
     """Parameters of a network of H units that knows nothing yet."""
     shapes = {"weight_ih": (H, 1), "weight_hh": (H, H), "bias": (H,), "weight_out": (1, H), "bias_out": (1,)}
-    return {name: rng.uniform(-1, 1, shape) / np.sqrt(H) for name, shape in shapes.items()}
+    parameters = {}
+    for name, shape in shapes.items():
+        drawn = rng.uniform(-1, 1, shape)
+        parameters[name] = drawn / np.sqrt(H)
+    return parameters
 
 
 def predict(parameters: dict, x: np.ndarray) -> np.ndarray:
     """What the network makes of x [T,N,1], by the reference."""
-    layer = {f"{name}_l0": parameters[name] for name in ("weight_ih", "weight_hh")}
-    layer |= {"bias_ih_l0": parameters["bias"], "bias_hh_l0": np.zeros_like(parameters["bias"])}
-    network = Network.create("rnn_tanh", 1, len(parameters["bias"]), dtype="float64").with_parameters(layer)
+    bias = parameters["bias"]
+    layer = {
+        "weight_ih_l0": parameters["weight_ih"],
+        "weight_hh_l0": parameters["weight_hh"],
+        "bias_ih_l0": bias,
+        "bias_hh_l0": np.zeros_like(bias),
+    }
+    initial = Network.create("rnn_tanh", 1, len(bias), dtype="float64")
+    network = initial.with_parameters(layer)
     y, _, _ = reference.forward(network, x)
     return y @ parameters["weight_out"].T + parameters["bias_out"]
 
@@ -56,10 +68,12 @@ def mean_square(difference: np.ndarray) -> float:
 
 def error_on(parameters: dict, rows: Rows) -> float:
     """Mean squared error of the network on these rows."""
-    return mean_square(predict(parameters, rows.x) - rows.target)
+    prediction = predict(parameters, rows.x)
+    return mean_square(prediction - rows.target)
 
 
 def error_without_memory(train: Rows, held_out: Rows) -> float:
     """The baseline: error of the straight line through (present pixel, target) that fits the rows best."""
     line = np.polyfit(train.x.ravel(), train.target.ravel(), deg=1)
-    return mean_square(np.polyval(line, held_out.x) - held_out.target)
+    prediction = np.polyval(line, held_out.x)
+    return mean_square(prediction - held_out.target)

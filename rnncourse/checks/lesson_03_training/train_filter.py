@@ -49,20 +49,22 @@ def draw_cases(rng) -> list[tuple]:
     sign = rng.choice([-1.0, 1.0])
 
     def drawn(*ranges):
-        return sign * np.array([rng.uniform(*bounds) for bounds in ranges])
+        weights = [rng.uniform(low, high) for low, high in ranges]
+        return sign * np.array(weights)
 
-    return [
-        (drawn((0.8, 1.0), (-1.0, -0.8), (0.6, 0.9)), 14, 6, "train"),
-        (drawn((0.8, 1.2)) * [1.0, 0.0, -1.0], 18, 7, "test"),
-        (drawn((0.8, 1.0), (-0.4, -0.2), (-0.9, -0.6)), 23, 8, "train", rng.uniform(0.5, 0.7)),
-    ]
+    smooth = drawn((0.8, 1.0), (-1.0, -0.8), (0.6, 0.9))
+    edge = drawn((0.8, 1.2)) * [1.0, 0.0, -1.0]
+    scaled = drawn((0.8, 1.0), (-0.4, -0.2), (-0.9, -0.6))
+    unit = rng.uniform(0.5, 0.7)
+    return [(smooth, 14, 6, "train"), (edge, 18, 7, "test"), (scaled, 23, 8, "train", unit)]
 
 
 @answers("03_training").exercise(draw_cases, diagnoses=True)
 def check_train_filter(answer, submission, rng, kernel, T, H, learn, unit=1.0):
     """unit: what loss_and_gradients multiplies targets by.  A fit to the targets as they look misses it."""
     train = draw_rows(rng, kernel, T, 400, learn)
-    held_out = draw_rows(rng, kernel, T, 200, "test" if learn == "train" else "train")
+    other = "test" if learn == "train" else "train"
+    held_out = draw_rows(rng, kernel, T, 200, other)
     start = untrained(np.random.default_rng(10 + H), H)  # one start: the same mistake then looks the same
     calls: list[tuple] = []  # loss, steps and rows of each minibatch, its first pixel and first target
     places: list[np.ndarray] = []  # all parameters of each call, one after another
@@ -72,9 +74,11 @@ def check_train_filter(answer, submission, rng, kernel, T, H, learn, unit=1.0):
         places.append(call[-1])
 
     services = {"note": note, "unit": lambda: unit}
-    got = submission(train.x, train.target / unit, start, replace(TINY_RNN, services=services))
+    network = replace(TINY_RNN, services=services)
+    got = submission(train.x, train.target / unit, start, network)
     case = f"T={T}, H={H}"
-    keep_costs({"call of loss_and_gradients": len(calls), "row of minibatches": sum(c[2] for c in calls)})
+    rows = sum(call[2] for call in calls)
+    keep_costs({"call of loss_and_gradients": len(calls), "row of minibatches": rows})
     if not _has_form(got, start, case):
         return
     with np.errstate(all="ignore"):  # the numbers that come back may be of any size
@@ -83,35 +87,54 @@ def check_train_filter(answer, submission, rng, kernel, T, H, learn, unit=1.0):
 
 
 def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -> Wrong | None:
+    """An error above the one that is allowed, and the likely reason."""
     baseline = error_without_memory(train, held_out)
+    allowed = ALLOWED * baseline
     error = error_on(got, held_out)
-    if error <= ALLOWED * baseline:
+    if error <= allowed:
         return None
     # the loss of a network that gives one answer to every pixel is the targets' variance
-    last = [loss for loss, *_ in calls[-10:]]
-    fell = bool(calls) and np.mean(last) < 0.7 * train.target.var()
+    last_losses = [loss for loss, *_ in calls[-10:]]
+    fell = bool(calls) and np.mean(last_losses) < 0.7 * train.target.var()
+    response = response_to_one_pixel(got)
     name = _misconception(got, start, kernel, held_out, baseline, calls, places, fell)
-    matches = [p in train.x and np.isclose(train.target, t).any() for *_, p, t in calls[:99]]
-    if name in ("too_early", "diverged", "others") and _is_scaled(response_to_one_pixel(got), kernel):
+    if name in ("too_early", "diverged", "others") and _is_scaled(response, kernel):
         name = "scaled"
-    elif name == "others" and sum(matches) < 0.5 * len(matches):
+    elif name == "others" and _has_other_rows(calls, train):
         name = "rescaled"
-    elif name != "untouched" and len(places) > 1 and all(np.array_equal(p, _joined(start)) for p in places):
+    elif name != "untouched" and len(places) > 1 and _never_moves(start, places):
         name = "restarted"
     seen = SEEN[name]
-    response = _describe(response_to_one_pixel(got))
+    found = seen["found"]
+    answered = _describe(response)
+    filtered = _describe(kernel)
     sentence = (
-        f"{seen['found']} On the held-out photograph the mean squared error is {error:.2g}; at most "
-        f"{ALLOWED * baseline:.2g} is required. To a single bright pixel the network answers {response} at "
-        f"this and the next steps, the filter {_describe(kernel)}."
+        f"{found} On the held-out photograph the mean squared error is {error:.2g}; at most "
+        f"{allowed:.2g} is required. To a single bright pixel the network answers {answered} at "
+        f"this and the next steps, the filter {filtered}."
     )
     return Wrong(sentence, seen.get("name"), seen["next_step"])
+
+
+def _has_other_rows(calls: list, train: Rows) -> bool:
+    """Whether the first pixel and target of most minibatches stand nowhere in the rows to learn from."""
+    matches = []
+    for *_, pixel, target in calls[:99]:
+        matches.append(pixel in train.x and np.isclose(train.target, target).any())
+    return sum(matches) < 0.5 * len(matches)
+
+
+def _never_moves(start: dict, places: list[np.ndarray]) -> bool:
+    """Whether each call gets the parameters of the start."""
+    first = _joined(start)
+    return all(np.array_equal(place, first) for place in places)
 
 
 def _leap(got: dict, start: dict, places: list[np.ndarray]) -> Wrong | None:
     """The parameters come from training: a way of many steps from those given, with a gradient at each."""
     way = _way(start, places)
-    longest = max((np.linalg.norm(after - before) for before, after in pairwise(way)), default=0.0)
+    steps = [np.linalg.norm(after - before) for before, after in pairwise(way)]
+    longest = max(steps, default=0.0)
     left = _left(got, way)
     whole = _left(got, way[:1])
     if max(longest, left) <= LEAP * whole and len(places) >= FEWEST:
@@ -128,68 +151,81 @@ def _leap(got: dict, start: dict, places: list[np.ndarray]) -> Wrong | None:
 def _way(start: dict, places: list[np.ndarray]) -> list[np.ndarray]:
     """The parameters given, then those of each call that have as many numbers."""
     first = _joined(start)
-    return [first, *(place for place in places if place.shape == first.shape)]
+    later = [place for place in places if place.shape == first.shape]
+    return [first, *later]
 
 
 def _left(got: dict, way: list[np.ndarray]) -> float:
     """How far what came back is from the nearest point of the way."""
-    return float(min(np.linalg.norm(_joined(got) - place) for place in way))
+    end = _joined(got)
+    distances = [np.linalg.norm(end - place) for place in way]
+    return float(min(distances))
 
 
 def _joined(parameters: dict) -> np.ndarray:
     """All parameters, one after another, as RECORDED notes them."""
-    return np.concatenate([parameters[name].ravel() for name in sorted(parameters)])
+    parts = [parameters[name].ravel() for name in sorted(parameters)]
+    return np.concatenate(parts)
 
 
 def _has_form(got, start, case) -> bool:
     """Names, types, shapes as given, and any finite numbers; notes what is not so."""
     difference = first_difference(got, start, (), "", np.inf)
     if difference and difference.misconception == NOT_FINITE:
-        difference.misconception = SEEN["diverged"]["name"]
-        difference.next_step = SEEN["diverged"]["next_step"]
+        diverged = SEEN["diverged"]
+        difference.misconception = diverged["name"]
+        difference.next_step = diverged["next_step"]
     return refuse(difference, case)
 
 
 def _misconception(
     got, start, kernel, held_out: Rows, baseline: float, calls: list, places: list, fell: bool
-) -> str | None:
+) -> str:
     """Why these parameters are not a solution, from what they compute and how they were trained."""
     still = [np.array_equal(got[name], start[name]) for name in start]
-    prediction = predict(got, held_out.x)
+    x, target = held_out
+    prediction = predict(got, x)
+    error = mean_square(prediction - target)
+    reconstruction = predict(got, target)
+    backwards = mean_square(reconstruction - x)
+    spread = target.var()
+    start_error = max(error_on(start, held_out), mean_square(target))
     response = response_to_one_pixel(got)
-    error = mean_square(prediction - held_out.target)
-    backwards = mean_square(predict(got, held_out.target) - held_out.x)
-    spread = held_out.target.var()
-    T = len(held_out.x)
-    way = _way(start, places)
-    losses, steps, rows, pixel, target = map(np.array, zip(*calls or [(0.0,) * 5], strict=True))
-    unpaired = np.abs(target - kernel[0] * pixel) > 1e-9  # nothing stands before the first step
-    exchanged = unpaired & (np.abs(pixel - kernel[0] * target) < 1e-9)
-    one_pixel = error < 1.2 * baseline and np.abs(response[1:]).max() < 0.2 * np.abs(response[0])
-    is_called = bool(calls)
+    is_memoryless = np.abs(response[1:]).max() < 0.2 * np.abs(response[0])
+    one_pixel = error < 1.2 * baseline and is_memoryless
     is_late = _alike(response, [0, *kernel]) > 0.5 > _alike(response, kernel)
+
+    is_called = bool(calls)
+    recorded = calls or [(0.0,) * 5]
+    losses, steps, rows, pixels, targets = map(np.array, zip(*recorded, strict=True))
+    T = len(x)
+    has_other_steps = (~np.isin(steps, (T, T - 1))).any()
+    stays_finite = losses.max() <= 3 * losses[0]
+    unpaired = np.abs(targets - kernel[0] * pixels) > 1e-9  # nothing stands before the first step
+    exchanged = unpaired & (np.abs(pixels - kernel[0] * targets) < 1e-9)
+    is_unpaired = unpaired.mean() > 0.5
+    is_flat = prediction.std() < 0.2 * spread**0.5
+    way = _way(start, places)
     is_apart = _left(got, way) > LEAP * _left(got, way[:1])
-    findings = {
-        "untouched": all(still),
-        "first_step": is_called and (steps == 1).all(),
-        "scrambled": is_called and (~np.isin(steps, (T, T - 1))).any(),
-        "one_row": is_called and (rows == 1).all(),
-        "diverged": is_called and not losses.max() <= 3 * losses[0],
-        "partly": any(still),
-        "unpaired": unpaired.mean() > 0.5 and prediction.std() < 0.2 * spread**0.5,
-        "wrong_step": error < 3 * baseline and is_late,
-        "swapped": backwards < 0.1 * held_out.x.var() or exchanged.mean() > 0.5,
-        "others": fell and error > 0.9 * spread and is_apart,
-        "alike": not np.ptp(got["weight_ih"]) and not np.ptp(got["bias"]),
-    }
-    later = {
-        "diverged": error > 3 * max(error_on(start, held_out), mean_square(held_out.target)),
-        "scrambled": one_pixel and unpaired.mean() > 0.5,
-        "no_memory": one_pixel,
-        "other_order": unpaired.mean() > 0.5,
-        "too_early": True,
-    }
-    return next(name for name, applies in (*findings.items(), *later.items()) if applies)
+    findings = (
+        ("untouched", all(still)),
+        ("first_step", is_called and (steps == 1).all()),
+        ("scrambled", is_called and has_other_steps),
+        ("one_row", is_called and (rows == 1).all()),
+        ("diverged", is_called and not stays_finite),
+        ("partly", any(still)),
+        ("unpaired", is_unpaired and is_flat),
+        ("wrong_step", error < 3 * baseline and is_late),
+        ("swapped", backwards < 0.1 * x.var() or exchanged.mean() > 0.5),
+        ("others", fell and error > 0.9 * spread and is_apart),
+        ("alike", not np.ptp(got["weight_ih"]) and not np.ptp(got["bias"])),
+        ("diverged", error > 3 * start_error),
+        ("scrambled", one_pixel and is_unpaired),
+        ("no_memory", one_pixel),
+        ("other_order", is_unpaired),
+        ("too_early", True),
+    )
+    return next(name for name, applies in findings if applies)
 
 
 def _is_scaled(response, kernel) -> bool:
@@ -200,8 +236,10 @@ def _is_scaled(response, kernel) -> bool:
 
 def _alike(response, kernel) -> float:
     """Cosine of the angle between a network's response and a filter's: 1 for the same up to a factor."""
-    kernel = np.pad(kernel, (0, len(response) - len(kernel)))
-    return float(response @ kernel / (np.linalg.norm(response) * np.linalg.norm(kernel) + 1e-12))
+    missing = len(response) - len(kernel)
+    padded = np.pad(kernel, (0, missing))
+    norms = np.linalg.norm(response) * np.linalg.norm(padded)
+    return float(response @ padded / (norms + 1e-12))
 
 
 def _describe(numbers) -> str:
