@@ -13,14 +13,19 @@ ANSWERS = answers("05_gemm_shapes")
 def _work_and_bytes(B, H, itemsize, peak, bandwidth) -> str:
     """What this minibatch and the smallest one that is enough compute and move."""
     answer = ANSWERS["arithmetic_intensity"]
-    weights = answer.number("weight_reads", 1) * H * H
+    weight_reads = answer.number("weight_reads", 1)
 
     def work(B):
-        return f"{2 * B * H * H} FLOP, {(2 * B * H + weights) * itemsize} bytes"
+        flop = 2 * B * H * H
+        numbers = 2 * B * H + weight_reads * H * H
+        return f"{flop} FLOP, {numbers * itemsize} bytes"
 
-    smallest = answer.call(B, H, itemsize, peak, bandwidth)[1]
-    enough = f"with B={smallest} {work(smallest)}" if smallest else "no B is enough"
-    return f"{work(B)}; needed are {peak / bandwidth:.6g} FLOP a byte: {enough}"
+    _, smallest = answer.call(B, H, itemsize, peak, bandwidth)
+    enough = "no B is enough"
+    if smallest:
+        enough = f"with B={smallest} {work(smallest)}"
+    balance = peak / bandwidth
+    return f"{work(B)}; needed are {balance:.6g} FLOP a byte: {enough}"
 
 
 # two products reach the balance exactly, one with no minibatch
@@ -39,13 +44,7 @@ def _work_and_bytes(B, H, itemsize, peak, bandwidth) -> str:
 """)
 def check_arithmetic_intensity(answer, submission, rng, *case):
     add_to_case(_work_and_bytes(*case))
-    compare(
-        answer,
-        submission,
-        case,
-        "FLOP a byte; the smallest minibatch",
-        tolerance=1e-9,
-    )
+    compare(answer, submission, case, "FLOP a byte; the smallest minibatch", tolerance=1e-9)
 
 
 COUNTED = """
@@ -88,16 +87,27 @@ def check_batch_input_gemm(answer, submission, rng, T, B, I, M, steps, dtype):
     """`dtype`: of the weights, and so of the products; x is float32."""
     x = rng.normal(size=(T, B, I)).astype("float32")
     weights = rng.normal(size=(M, I)).astype(dtype)
-    rows = dict(rows=T * B, most_rows=steps * B, left_over=T % steps * B, most_calls=-(-T // steps))
-    source = COUNTED.format(weights=weights.tolist(), dtype=dtype, steps=steps, B=B, T=T, **rows)
+    rest = T % steps
+    source = COUNTED.format(
+        weights=weights.tolist(),
+        dtype=dtype,
+        steps=steps,
+        B=B,
+        T=T,
+        rows=T * B,
+        most_rows=steps * B,
+        left_over=rest * B,
+        most_calls=-(-T // steps),
+    )
     multiply = Code(source, "multiply", [])
     got = submission(x, multiply, steps)
     want = x @ weights.T
-    rest = T % steps
-    left = f"{T} steps, {steps} at a time, leave {rest}: one more call multiplies what is left."
 
     def advice():
-        return left if rest and same(got[: T - rest], want[: T - rest], None) else None
+        whole = T - rest
+        if rest and same(got[:whole], want[:whole], None):
+            return f"{T} steps, {steps} at a time, leave {rest}: one more call multiplies what is left."
+        return None
 
     if expect(got, want, "the products: step, sequence, unit", advice=advice):
         require_calls(answer, multiply.trace, (x, multiply, steps))

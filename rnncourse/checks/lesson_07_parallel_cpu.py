@@ -42,11 +42,14 @@ def _uneven(got: object, B: int, threads: int) -> str | None:
     begins, ends = zip(*got, strict=True)
     if (*begins, B) != (0, *ends):
         return f"The shares are not 0 … {B} in order, each sequence once."
-    if len(got) != min(threads, B):
-        return f"There are {len(got)} shares where {min(threads, B)} threads could have one."
+    most = min(threads, B)
+    if len(got) != most:
+        return f"There are {len(got)} shares where {most} threads could have one."
     sizes = [last - first for first, last in got]
-    if max(sizes) - min(sizes) > 1:
-        return f"Shares of {min(sizes)} and of {max(sizes)} sequences differ by more than one."
+    least = min(sizes)
+    largest = max(sizes)
+    if largest - least > 1:
+        return f"Shares of {least} and of {largest} sequences differ by more than one."
     return None
 
 
@@ -77,35 +80,54 @@ def check_sum_gradients(answer, submission, rng, count, shape):
     With numbers of 2⁶⁰ whatever is added in between is lost, in float64 too: only a fixed order is stable.
     """
     by_thread, cancelling, orders = _draw_gradients(rng, count, shape)
+    advice = partial(_summands, by_thread)
     sums = []
     ordinary = []
     for threads in orders:
-        want = answer.call(threads, by_thread[threads])
-        case = f"{count} threads, ready in the order {', '.join(map(str, threads))}; {shape} each"
-        got = submission(threads, by_thread[threads])
-        summands = ", ".join(f"thread {k}'s is {one[0, 0]:.4g}" for k, one in enumerate(by_thread[:3]))
-        advice = f"print what you add at row 0, column 0: {summands}{(', …' if count > 3 else '')}."
-        expect(got, want, "the sum: row, column", case, advice=lambda a=advice: a)
+        gradients = by_thread[threads]
+        want = answer.call(threads, gradients)
+        got = submission(threads, gradients)
+        order = ", ".join(map(str, threads))
+        case = f"{count} threads, ready in the order {order}; {shape} each"
+        expect(got, want, "the sum: row, column", case, advice=advice)
         ordinary.append(got)
         sums.append(submission(threads, cancelling[threads]))
-    stable = all(np.array_equal(got, drawn[0]) for drawn in (sums, ordinary) for got in drawn)
-    unstable = Wrong(
-        f"The same {count} gradients, ready in another order, give a sum with other bits.",
-        None,
-        "threads[k] says whose gradient gradients[k] is: let that decide the order of the additions.",
-    )
+    problem = None
+    if not _all_equal(ordinary) or not _all_equal(sums):
+        problem = Wrong(
+            f"The same {count} gradients, ready in another order, give a sum with other bits.",
+            None,
+            "threads[k] says whose gradient gradients[k] is: let that decide the order of the additions.",
+        )
     # sums of many such numbers have no digit in common
-    if refuse(None if stable else unstable, result=sums if count < MANY else None):
+    result = sums if count < MANY else None
+    if refuse(problem, result=result):
         _refuse_remembered(submission, rng.permutation(count), by_thread, ordinary[0])
+
+
+def _summands(by_thread: np.ndarray) -> str:
+    """The first numbers of the sum at row 0, column 0."""
+    corners = by_thread[:3, 0, 0]
+    summands = ", ".join(f"thread {k}'s is {corner:.4g}" for k, corner in enumerate(corners))
+    more = ", …" if len(by_thread) > 3 else ""
+    return f"print what you add at row 0, column 0: {summands}{more}."
+
+
+def _all_equal(sums: list) -> bool:
+    """Whether all arrays hold the same numbers; NaN does not equal itself."""
+    return all(np.array_equal(total, sums[0]) for total in sums)
 
 
 def _refuse_remembered(submission, threads: np.ndarray, by_thread: np.ndarray, before: np.ndarray) -> None:
     """Powers of 2 change no digit of a sum: doubled gradients give twice the bits, unless these were kept
     from an earlier call."""
     doubled = submission(threads, 2 * by_thread[threads])
-    is_kept = not np.array_equal(doubled, 2 * before)
-    message = "Gradients twice as large, ready in another order, do not give exactly twice the sum before."
-    refuse(Wrong(message) if is_kept else None, result=doubled, tolerance=1e-5)
+    problem = None
+    if not np.array_equal(doubled, 2 * before):
+        problem = (
+            "Gradients twice as large, ready in another order, do not give exactly twice the sum before."
+        )
+    refuse(problem, result=doubled, tolerance=1e-5)
 
 
 def _draw_gradients(rng: np.random.Generator, count: int, shape: tuple) -> tuple:
@@ -116,7 +138,8 @@ def _draw_gradients(rng: np.random.Generator, count: int, shape: tuple) -> tuple
     """
     while True:
         sizes = 10.0 ** rng.uniform(-1, 1, (count, 1, 1))
-        by_thread = (sizes * rng.uniform(0.5, 1.5, (count, *shape))).astype("float32")
+        factors = rng.uniform(0.5, 1.5, (count, *shape))
+        by_thread = (sizes * factors).astype("float32")
         if count > 3:  # the first number says nothing about whose gradient it is
             by_thread[:, 0, 0] = by_thread[0, 0, 0]
         cancelling = by_thread.copy()
@@ -124,7 +147,7 @@ def _draw_gradients(rng: np.random.Generator, count: int, shape: tuple) -> tuple
             cancelling[0] = 2.0**60
             cancelling[1] = -(2.0**60)
         orders = [rng.permutation(count) for _ in range(ORDERS)]
-        if count < 3 or all(_shows_order(gradients, orders) for gradients in (by_thread, cancelling)):
+        if count < 3 or (_shows_order(by_thread, orders) and _shows_order(cancelling, orders)):
             return by_thread, cancelling, orders
 
 
@@ -151,7 +174,9 @@ def _shows_order(gradients: np.ndarray, orders: list[np.ndarray]) -> bool:
     1.0000:9.0000  900.0000:9000.0000  0.0100:0.9000   17:400
 """)
 def check_amdahl_limit(answer, submission, rng, serial, shared, barrier, threads):
-    add_to_case(f"one thread takes {serial + shared:.4g} s, two {serial + shared / 2 + barrier:.4g} s")
+    one = serial + shared
+    two = serial + shared / 2 + barrier
+    add_to_case(f"one thread takes {one:.4g} s, two {two:.4g} s")
     case = serial, shared, barrier, threads
     advice = partial(_times_compared, case=case)
     results = "the best number of threads; the speed-up; the limit"
@@ -161,11 +186,17 @@ def check_amdahl_limit(answer, submission, rng, serial, shared, barrier, threads
 def _times_compared(got: tuple, want: tuple, case: tuple) -> str | None:
     """Times with one, the answer's and the best number of threads; if all is right, with infinitely many."""
     serial, shared, barrier, _ = case
-    numbers = sorted({1, int(got[0]), int(want[0])})
+    threads, speed_up, _ = got
+    best, right_speed_up, _ = want
+    numbers = sorted({1, int(threads), int(best)})
     if numbers[0] < 1:
         return None
-    if got[0] == want[0] and abs(got[1] - want[1]) <= 1e-9 * want[1]:
+    if threads == best and abs(speed_up - right_speed_up) <= 1e-9 * right_speed_up:
         return f"of {shared:.4g} s shared by infinitely many threads, 0 s are left; the serial part stays."
-    time = lambda n: serial + shared / n + (n - 1) * barrier
-    parts = (f"with {n} {'thread' if n == 1 else 'threads'} {time(n):.4g} s" for n in numbers)
-    return f"print the times: {', '.join(parts)}."
+    times = []
+    for n in numbers:
+        noun = "thread" if n == 1 else "threads"
+        seconds = serial + shared / n + (n - 1) * barrier
+        times.append(f"with {n} {noun} {seconds:.4g} s")
+    listed = ", ".join(times)
+    return f"print the times: {listed}."
