@@ -86,12 +86,18 @@ def check_emit_tile(answer, submission, rng, rows, vectors, terms):
     registers = rows * vectors + vectors + 1
     first = answer.number("first", 0)
     machine = CountingCore(rows, vectors, terms, registers, first)
-    emit = lambda name, *numbers: getattr(machine, name)(*numbers)
-    core = Proxy(CORE.format(registers=registers), "core", {"emit": emit})
+
+    def emit(name, *numbers):
+        instruction = getattr(machine, name)
+        return instruction(*numbers)
+
+    source = CORE.format(registers=registers)
+    core = Proxy(source, "core", {"emit": emit})
     add_to_case(f"{registers} registers")
     submission(core, rows, vectors, terms)
     keep_costs({"instruction": len(machine.listing), "load": machine.loads})
-    refuse(_incomplete(machine), result=(machine.loads, machine.multiplies, machine.stores))
+    counts = machine.loads, machine.multiplies, machine.stores
+    refuse(_incomplete(machine), result=counts)
 
 
 def _incomplete(machine: CountingCore) -> Wrong | None:
@@ -100,8 +106,10 @@ def _incomplete(machine: CountingCore) -> Wrong | None:
     vectors = machine.vectors
     terms = machine.terms
     if machine.missing:
-        return Wrong("The result of row {}, vector {} is never stored.".format(*machine.missing))
-    if machine.loads > (fewest := terms * (rows + vectors)):
+        row, vector = machine.missing
+        return Wrong(f"The result of row {row}, vector {vector} is never stored.")
+    fewest = terms * (rows + vectors)
+    if machine.loads > fewest:
         return Wrong(
             f"The results are right. They take {machine.loads} loads; "
             f"{terms} · ({rows} + {vectors}) = {fewest} are enough.",
@@ -134,11 +142,12 @@ def draw_cores(rng: np.random.Generator) -> list[tuple]:
     """
     drawn = None
     while drawn is None or _is_tied(*drawn):
-        sizes = rng.integers((30, 17, 3), (300, 80, 10))
-        rates = 2 ** rng.integers(3, size=2)
-        drawn = (*sizes.tolist(), *rates.tolist())
+        sizes = rng.integers((30, 17, 3), (300, 80, 10)).tolist()
+        rates = (2 ** rng.integers(3, size=2)).tolist()
+        drawn = (*sizes, *rates)
     more = ANSWERS["choose_tile"].number("state_registers", 1) - 1  # so that the same tiles fit
-    return [*((B, registers + more, *core) for B, registers, *core in rows_of(CORES)), drawn]
+    cores = [(B, registers + more, *core) for B, registers, *core in rows_of(CORES)]
+    return [*cores, drawn]
 
 
 @ANSWERS.exercise(draw_cores)
@@ -150,7 +159,8 @@ def check_choose_tile(answer, submission, rng, *case):
 
 def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
     """The first way in which a tile is not the best one; beside it, as a remark, exchanged numbers."""
-    if len(numbers := whole_numbers(got) or ()) != 2:
+    numbers = whole_numbers(got) or ()
+    if len(numbers) != 2:
         return "The answer must be a pair of whole numbers, (rows, vectors)."
     rows, vectors = numbers
     best_tile = ANSWERS["choose_tile"].call(B, registers, *core)
@@ -161,48 +171,53 @@ def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
 
 
 def _fault(rows: int, vectors: int, best_tile: tuple, B: int, registers: int, *core: int) -> str | None:
-    for_states = ANSWERS["choose_tile"].number("state_registers", 1)
-    if not (1 <= rows <= B and vectors >= 1):
+    if not 1 <= rows <= B or vectors < 1:
         return f"A tile has 1 to {B} rows here, and at least 1 vector."
-    if (needed := rows * vectors + vectors + for_states) > registers:
+    for_states = ANSWERS["choose_tile"].number("state_registers", 1)
+    needed = rows * vectors + vectors + for_states
+    if needed > registers:
         sums = f"{rows} × {vectors} for sums, {vectors} for weights and {for_states} for states"
         return f"The tile needs {needed} registers: {sums}; the core has {registers}."
-    own = _cost((rows, vectors), B, *core)
-    best = min(_costs(B, registers, *core))
+    cycles, loads = _cost((rows, vectors), B, *core)
+    fewest_cycles, fewest_loads = min(_costs(B, registers, *core))
     tiles = list(_tiles((rows, vectors), B, *core))
     share = f"a term; divided by v = {vectors} that is"
-    possible = "is possible, with {} × {}".format(*best_tile)
-    if own[0] > best[0]:
-        parts = " + ".join(f"{count} × {cycles:.4g}" for count, cycles, _ in tiles)
-        return f"Its tiles take {parts} cycles {share} {own[0]:.4g}, and {best[0]:.4g} {possible}."
-    if own[1] > best[1]:
-        parts = " + ".join(f"{count} × {moved}" for count, _, moved in tiles)
-        sentence = f"Its tiles take {parts} loads {share} {own[1]:.4g}, and {best[1]:.4g} {possible}."
+    best_rows, best_vectors = best_tile
+    possible = f"is possible, with {best_rows} × {best_vectors}"
+    if cycles > fewest_cycles:
+        parts = " + ".join(f"{count} × {tile_cycles:.4g}" for count, tile_cycles, _ in tiles)
+        return f"Its tiles take {parts} cycles {share} {cycles:.4g}, and {fewest_cycles:.4g} {possible}."
+    if loads > fewest_loads:
+        parts = " + ".join(f"{count} × {tile_loads}" for count, _, tile_loads in tiles)
+        sentence = f"Its tiles take {parts} loads {share} {loads:.4g}, and {fewest_loads:.4g} {possible}."
         return f"The cycles are the fewest. {sentence}"
     return None
 
 
 def _is_tied(B: int, registers: int, *core: int) -> bool:
     """Whether two tiles need the fewest cycles."""
-    least, second = sorted(cycles for cycles, _ in _costs(B, registers, *core))[:2]
-    return least == second
+    cycles = sorted(cost[0] for cost in _costs(B, registers, *core))
+    return cycles[0] == cycles[1]
 
 
 def _costs(B: int, registers: int, *core: int) -> list[tuple[float, float]]:
     """(cycles, loads) of each tile that fits into the registers."""
     room = registers - ANSWERS["choose_tile"].number("state_registers", 1)
-    return [
-        _cost((rows, vectors), B, *core)
-        for rows in range(1, B + 1)
-        for vectors in range(1, room // (rows + 1) + 1)
-    ]
+    costs = []
+    for rows in range(1, B + 1):
+        most_vectors = room // (rows + 1)
+        costs += [_cost((rows, vectors), B, *core) for vectors in range(1, most_vectors + 1)]
+    return costs
 
 
 def _cost(tile: tuple[int, int], B: int, latency: int, multiplies: int, loads: int) -> tuple[float, float]:
     """(cycles, loads) of B rows for each term and vector of weights."""
-    tiles = list(_tiles(tile, B, latency, multiplies, loads))
-    cycles, moved = (sum(part[0] * part[k] for part in tiles) for k in (1, 2))
-    return round(cycles / tile[1], 6), round(moved / tile[1], 6)
+    _, vectors = tile
+    all_cycles = all_loads = 0
+    for count, tile_cycles, tile_loads in _tiles(tile, B, latency, multiplies, loads):
+        all_cycles += count * tile_cycles
+        all_loads += count * tile_loads
+    return round(all_cycles / vectors, 6), round(all_loads / vectors, 6)
 
 
 def _tiles(tile: tuple[int, int], B: int, latency: int, multiplies: int, loads: int) -> Iterator[tuple]:
@@ -211,8 +226,9 @@ def _tiles(tile: tuple[int, int], B: int, latency: int, multiplies: int, loads: 
     whole, rest = divmod(B, rows)
     for height, count in ((rows, whole), (rest, 1)):
         if height:
-            cycles = max(height * vectors / multiplies, (height + vectors) / loads, latency)
-            yield count, cycles, height + vectors
+            operands = height + vectors
+            cycles = max(height * vectors / multiplies, operands / loads, latency)
+            yield count, cycles, operands
 
 
 KERNEL = """
@@ -258,18 +274,20 @@ multiply.rows, multiply.columns = {rows}, {columns}
 def check_tiled_product(answer, submission, rng, *sizes):
     product = Product(*sizes)
     named = product._asdict()
-    kernel = Code(KERNEL.format(**named), "multiply", [])
-    arguments = kernel, product.B, product.K, product.panels, product.near
-    begin_case(", ".join(f"{name}={named[name]}" for name in ("B", "K", "panels", "rows", "near")))
-    submission(*arguments)
+    source = KERNEL.format(**named)
+    kernel = Code(source, "multiply", [])
+    arguments = product.B, product.K, product.panels, product.near
+    case = ", ".join(f"{name}={named[name]}" for name in ("B", "K", "panels", "rows", "near"))
+    begin_case(case)
+    submission(kernel, *arguments)
     done = _done(kernel.trace, product)
     if refuse(_unfinished(done), result=done):
         own = replace(kernel, trace=[])
-        call(answer.function, (own, *arguments[1:]))
+        call(answer.function, (own, *arguments))
         loads = count_loads(kernel.trace, product)
         fewest = count_loads(own.trace, product)
-        counts = tuple(map(float, loads))
         keep_costs(dict(zip(COSTS, loads, strict=True)))
+        counts = tuple(map(float, loads))
         refuse(_excess(loads, fewest), result=counts, detail=loads, tolerance=SAME)
 
 
@@ -297,23 +315,28 @@ def _excess(loads: Loads, fewest: Loads) -> Wrong | None:
         "The weights do not fit into the second cache: each piece of a panel should come once, for all rows.",
     )
     for cost, own, least, step in zip(COSTS, loads, fewest, advice, strict=True):
-        if own > MARGIN * least:
-            return Wrong(
-                f"The product is complete, with {own} {cost.replace(' ', 's ', 1)}; the course's own order "
-                f"has {least}, and {MARGIN * least:.0f} are allowed.",
-                None,
-                step,
+        allowed = MARGIN * least
+        if own > allowed:
+            costs = cost.replace(" ", "s ", 1)  # in the plural
+            message = (
+                f"The product is complete, with {own} {costs}; the course's own order "
+                f"has {least}, and {allowed:.0f} are allowed."
             )
+            return Wrong(message, None, step)
     return None
 
 
 def count_loads(calls: Sequence[tuple], product: Product) -> Loads:
     """Loads of a trace of calls (row, rows, panel, term, terms), each cache empty at the beginning."""
     columns = product.columns
-    registers = sum(rows * columns + terms * (rows + columns) for _, rows, _, _, terms in calls)
+    near = Cache(product.near // LINE, line=ITEM * LINE)
+    far = Cache(product.far // LINE, line=ITEM * LINE)
+    registers = 0
+    for _, rows, _, _, terms in calls:
+        registers += rows * columns + terms * (rows + columns)
     trace = np.concatenate([_addresses(product, *numbers) for numbers in calls])
-    fetched = trace[missed(trace, Cache(product.near // LINE, line=ITEM * LINE))]
-    second = missed(fetched, Cache(product.far // LINE, line=ITEM * LINE))
+    fetched = trace[missed(trace, near)]
+    second = missed(fetched, far)
     return Loads(registers, len(fetched), int(second.sum()))
 
 
@@ -325,8 +348,9 @@ def _addresses(product: Product, row: int, rows: int, panel: int, term: int, ter
     places = np.arange(0, columns, LINE)  # a number of each line is enough
     first_weight = B * K  # the states lie before the weights, the weights before the sums
     first_sum = first_weight + panels * K * columns
-    sums = first_sum + (heights[:, np.newaxis] * panels + panel) * columns + places
+    tiles = heights[:, np.newaxis] * panels + panel
+    sums = (first_sum + tiles * columns + places).ravel()
     weights = first_weight + (panel * K + ks) * columns + places
     states = heights * K + ks
-    terms_in_order = np.concatenate([weights, states], axis=1)
-    return ITEM * np.concatenate([sums.ravel(), terms_in_order.ravel(), sums.ravel()])
+    terms_in_order = np.concatenate([weights, states], axis=1).ravel()
+    return ITEM * np.concatenate([sums, terms_in_order, sums])
