@@ -93,15 +93,14 @@ Explain = Callable[[str, tuple, float], str]  # (array, place, surplus) -> what 
 def launch(submission: Callable, case: Case) -> LaunchResult:
     """The submission's launch; arrays are copies. Raises Wrong if the submission is not a kernel."""
     result = submission(case.grid, case.block, *case.arguments)
-    counted = type(result) is dict and result.get("counts") is not None
     is_launch = type(result) is dict and result.keys() == set(LaunchResult._fields)
-    if not is_launch or not (counted or isinstance(submission, InProcess)):
-        raise Wrong(
-            f"It returns {describe(result)}, as a plain function does; a kernel is expected.",
-            WRONG_TYPE,
-            "Write @cuda.jit above its def.",
-        )
-    return LaunchResult(**result)
+    if is_launch and (result["counts"] is not None or isinstance(submission, InProcess)):
+        return LaunchResult(**result)
+    raise Wrong(
+        f"It returns {describe(result)}, as a plain function does; a kernel is expected.",
+        WRONG_TYPE,
+        "Write @cuda.jit above its def.",
+    )
 
 
 def compare_launches(
@@ -128,43 +127,59 @@ def compare_launches(
     if any(kind == NEVER_LAUNCHED for kind, _ in got.findings):
         begin_call(None)
     want = _launch_own(answer, case)
-    excess = share = None
-    if got.counts is not None:
-        share = limit(got.counts, case) or _limit_stores(got.counts, want.counts, axes, case)
-        excess = _limit_longest(got.counts, want.counts) if isinstance(share, Share | None) else share
+    counts = got.counts
+    excess = share = detail = None
+    if counts is not None:
+        share = limit(counts, case) or _limit_stores(counts, want.counts, axes, case)
+        excess = share
+        if isinstance(share, Share | None):
+            excess = _limit_longest(counts, want.counts)
+        detail = {name: count for name, count in counts.items() if name not in SHARES}
     problem = _finding(got, remedies) or _difference(got, want, axes, case, explain) or excess or share
-    kinds = ", ".join(sorted({_kind(*finding) for finding in got.findings}))
-    symptoms = {
-        "findings": kinds,
-        "excess": NUMBER.sub(r"N \1", excess or ""),
-        "arrays": tuple(got.arrays),
-        "counted": got.counts[counted] if counted and "race" in kinds and got.counts is not None else None,
-    }
-    counts = got.counts and {name: count for name, count in got.counts.items() if name not in SHARES}
-    refuse(problem, result=symptoms, detail=counts)
-    if got.counts is not None:
-        costs = got.counts | got.counts["without_atomics"]
+    symptoms = _symptoms(got, excess, counted)
+    refuse(problem, result=symptoms, detail=detail)
+    if counts is not None:
+        costs = counts | counts["without_atomics"]
         keep_costs({noun: costs[name] for name, noun in COSTS.items()})
     return want.arrays
 
 
+def _symptoms(got: LaunchResult, excess: str | None, counted: str) -> dict:
+    """What a known mistake must repeat."""
+    kinds = ", ".join(sorted({_kind(*finding) for finding in got.findings}))
+    is_counted_race = counted and "race" in kinds and got.counts is not None
+    return {
+        "findings": kinds,
+        "excess": NUMBER.sub(r"N \1", excess or ""),
+        "arrays": tuple(got.arrays),
+        "counted": got.counts[counted] if is_counted_race else None,
+    }
+
+
 def _limit_stores(counts: dict, own: dict | None, names: Iterable[str], case: Case) -> Share | None:
     """No thread writes more elements of a result than the course's busiest one."""
+    stored = counts["stored_by_thread"]
+    most = (own or counts)["stored_by_thread"]
     arrays = (k for k, part in enumerate(case.arguments) if isinstance(part, np.ndarray))
     for name, k in zip(names, arrays, strict=False):
-        stored, most = (part["stored_by_thread"][k] for part in (counts, own or counts))
-        if stored > most:
-            return Share(f"One thread writes {stored} elements of {name}, where its share is {most}")
+        if stored[k] > most[k]:
+            return Share(f"One thread writes {stored[k]} elements of {name}, where its share is {most[k]}")
     return None
 
 
 def _limit_longest(counts: dict, own: dict | None) -> str | None:
     """The work is shared: no thread does far more than the course's busiest one."""
-    if own is None or counts["longest"] <= MARGIN * own["longest"] + SLACK:
+    if own is None:
         return None
+    longest = counts["longest"]
+    own_longest = own["longest"]
+    if longest <= MARGIN * own_longest + SLACK:
+        return None
+    thread = counts["longest_thread"]
+    accesses = counts["accesses"]
     return (
-        f"{counts['longest_thread']} does {counts['longest']} of {counts['accesses']} accesses to memory; "
-        f"the busiest thread of the course's kernel does {own['longest']}: share the work among the threads"
+        f"{thread} does {longest} of {accesses} accesses to memory; "
+        f"the busiest thread of the course's kernel does {own_longest}: share the work among the threads"
     )
 
 
@@ -176,12 +191,16 @@ def _launch_own(answer: ModelAnswer, case: Case) -> LaunchResult:
 
 @lru_cache(KEPT)
 def _launch_packed(function: Callable, name: str, packed: bytes) -> LaunchResult:
-    return launch(InProcess(function, name, is_own=True), pickle.loads(packed))
+    case = pickle.loads(packed)
+    own = InProcess(function, name, is_own=True)
+    return launch(own, case)
 
 
 def _kind(kind: str, message: str) -> str:
     """Kind of a finding; a missing fence of the writer and one of the reader are different mistakes."""
-    return f"{kind} of the reader" if kind == "missing_fence" and "the second has waited" in message else kind
+    if kind == "missing_fence" and "the second has waited" in message:
+        return f"{kind} of the reader"
+    return kind
 
 
 def _finding(got: LaunchResult, remedies: Mapping[str, str]) -> Wrong | None:
@@ -192,7 +211,8 @@ def _finding(got: LaunchResult, remedies: Mapping[str, str]) -> Wrong | None:
     place = f"{kind} between blocks" if BETWEEN_BLOCKS.search(message) else kind
     if place in remedies:  # the exercise knows more than the simulator
         message = BETWEEN_BLOCKS.sub("", message)
-    return Wrong(ATOMIC.sub("", message), next_step=remedies.get(place, REMEDIES.get(kind)))
+    remedy = remedies.get(place, REMEDIES.get(kind))
+    return Wrong(ATOMIC.sub("", message), next_step=remedy)
 
 
 def _difference(
@@ -202,22 +222,30 @@ def _difference(
     before = [part for part in case.arguments if isinstance(part, np.ndarray)]
     first = None
     right = []
-    for name, a, b, old in zip(axes, got.arrays, want.arrays, before, strict=False):
-        labels, _, counts = zip(*(axis.partition(" of ") for axis in axes[name]), strict=True)
-        shape = a.shape
-        if len(labels) > a.ndim:
-            shape = len(a), *(int(count or -1) for count in counts[1:])
-        split = a.reshape(shape)
-        difference = first_difference(split, b.reshape(shape), labels, name, None)
+    for name, own, wanted, old in zip(axes, got.arrays, want.arrays, before, strict=False):
+        labels, shape = _split_axes(axes[name], own.shape)
+        split = own.reshape(shape)
+        difference = first_difference(split, wanted.reshape(shape), labels, name, None)
         if difference and first is None:
-            first = _not_written(name, labels, split.shape, a, b) or difference
+            first = _not_written(name, labels, split.shape, own, wanted) or difference
             if first is difference:
-                _add_explanation(first, a, b, old, name, explain)
-        elif difference is None and b.tobytes() != old.tobytes():
+                _add_explanation(first, own, wanted, old, name, explain)
+        elif difference is None and wanted.tobytes() != old.tobytes():
             right.append(name)
     if first and right:
-        first.message += f" Right: {', '.join(right)}."
+        names = ", ".join(right)
+        first.message += f" Right: {names}."
     return first
+
+
+def _split_axes(axes: Sequence[str], shape: tuple) -> tuple[list[str], tuple]:
+    """Names of axes, and an array's shape with "gate of 4" as an axis of its own."""
+    parts = [axis.partition(" of ") for axis in axes]
+    labels = [label for label, _, _ in parts]
+    if len(labels) <= len(shape):
+        return labels, shape
+    counts = [int(count) if count else -1 for _, _, count in parts[1:]]
+    return labels, (shape[0], *counts)
 
 
 def _not_written(
@@ -227,9 +255,12 @@ def _not_written(
     if got.shape != want.shape or got.dtype != np.float32:
         return None
     strange = np.flatnonzero(~np.isfinite(got))
-    if not len(strange) or got.flat[strange[0]].tobytes() != UNSET.tobytes():
+    if not len(strange):
         return None
-    place = np.unravel_index(strange[0], shape)
+    first = strange[0]
+    if got.flat[first].tobytes() != UNSET.tobytes():
+        return None
+    place = np.unravel_index(first, shape)
     where = ", ".join(f"{axis} {number}" for axis, number in zip(axes, place, strict=False))
     message = f"{name} still holds at {where} the NaN that the check put there before the launch."
     return Wrong(message, next_step="Does a thread write this element? A sum (+=) onto that NaN stays NaN.")
@@ -243,18 +274,22 @@ def _add_explanation(
     if got.shape != want.shape or got.dtype != want.dtype:
         return
     finite = np.isfinite(got)
+    tolerance = TOLERANCES["float32"].gradient * np.abs(want).max(initial=0)
     with np.errstate(invalid="ignore"):
-        wrong = np.abs(got - want) > TOLERANCES["float32"].gradient * np.abs(want).max(initial=0)
-    place = tuple(np.argwhere(wrong if finite.all() else ~finite)[0])
+        wrong = np.abs(got - want) > tolerance
+    candidates = wrong if finite.all() else ~finite
+    place = tuple(np.argwhere(candidates)[0])
+    number = got[place]
+    old = before[place]
     if want.tobytes() == before.tobytes():
         difference.message += f" This launch has to leave {name} as it is."
-    elif got[place].tobytes() == before[place].tobytes():
+    elif number.tobytes() == old.tobytes():
         difference.message += " It holds the same number before the launch."
         difference.next_step = "Does a thread write this element, and does none read it before?"
     elif not finite[place]:
         difference.next_step = "A thread computes it: which function or division leaves the range of float32?"
-    elif np.isclose(got[place], want[place] + before[place], rtol=1e-4):
+    elif np.isclose(number, want[place] + old, rtol=1e-4):
         difference.message += " That is the right number plus what the element holds before the launch."
         difference.next_step = "`=` replaces what is there; `+=` and an atomic add to it."
-    elif explanation := explain(name, place, float(got[place] - want[place])):
+    elif explanation := explain(name, place, float(number - want[place])):
         difference.message += f" {explanation}"
