@@ -97,12 +97,12 @@ def check_gradient_check(answer, submission, rng, shape, eps, scale=1.0, is_view
     gradient = exact * rng.uniform(0.7, 1.2, shape)
     want = answer.call(loss, array, gradient, eps)
     kind = ""
-    given: np.ndarray | Proxy = array
+    argument: np.ndarray | Proxy = array
     if is_view:
         kind = ", a transposed view"
         transposed = array.T.tolist()
-        given = Proxy(f"array = np.array({transposed}).T", "array")
-    got = submission(loss, given, gradient, eps)
+        argument = Proxy(f"array = np.array({transposed}).T", "array")
+    got = submission(loss, argument, gradient, eps)
 
     def advice():
         numeric = got[0]

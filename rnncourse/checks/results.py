@@ -5,6 +5,7 @@ parts of a tuple, the last one a number.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -26,8 +27,10 @@ def expect(
 
     results: names of the parts and of their axes, as above or {part: axes}.
     """
-    axes = named(results) if isinstance(results, str) else results
-    what = tuple(axes)
+    axes = results
+    if isinstance(results, str):
+        axes = named(results)
+    what: str | tuple = tuple(axes)
     if isinstance(results, str) and len(axes) == 1:
         (what,) = axes
         axes = axes[what]
@@ -39,7 +42,7 @@ def compare(
     submission: Callable,
     arguments: tuple,
     results: Names,
-    advice: Callable | None = None,
+    advice: Callable = lambda got, want: None,
     case: str = "",
     tolerance: float | None = None,
 ) -> bool:
@@ -49,7 +52,7 @@ def compare(
     """
     want = answer.call(*arguments)
     got = submission(*arguments)
-    return expect(got, want, results, case, tolerance, lambda: advice(got, want) if advice else None)
+    return expect(got, want, results, case, tolerance, partial(advice, got, want))
 
 
 def is_array(got: object, shape: tuple) -> bool:
@@ -59,15 +62,21 @@ def is_array(got: object, shape: tuple) -> bool:
 
 def one_array_in_all(got: np.ndarray, want: np.ndarray) -> str | None:
     """Advice where every row [T,...] holds the last one's numbers: an array that was changed in place."""
-    if len(got) < 2 or (got != got[-1]).any() or not np.allclose(got[-1], want[-1]):
+    rows = len(got)
+    if rows < 2 or (got != got[-1]).any():
+        return None
+    if not np.allclose(got[-1], want[-1]):
         return None
     return (
-        f"all {len(got)} rows hold what belongs into the last one: the list has one array many times, which "
+        f"all {rows} rows hold what belongs into the last one: the list has one array many times, which "
         "changes in place. Append h.copy(), or make a new array at each step."
     )
 
 
 def named(results: str) -> dict[str, tuple[str, ...]]:
     """{part: names of its axes}, in order."""
-    parts = (part.partition(": ") for part in results.split("; "))
-    return {name: tuple(axes.split(", ")) if axes else () for name, _, axes in parts}
+    parts = {}
+    for part in results.split("; "):
+        name, _, axes = part.partition(": ")
+        parts[name] = tuple(axes.split(", ")) if axes else ()
+    return parts

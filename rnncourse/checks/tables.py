@@ -49,16 +49,23 @@ def rows_of(table: str, rng: np.random.Generator | None = None) -> list[tuple]:
             return str(round(drawn, len(decimals)))
         return str(rng.integers(int(low), int(high)))
 
-    return [_cells(RANGE.sub(number, line)) for line in _lines(table) if not SIZE.search(line)]
+    rows = []
+    for line in _lines(table):
+        if not SIZE.search(line):
+            drawn = RANGE.sub(number, line)
+            rows.append(_cells(drawn))
+    return rows
 
 
 def _lines(table: str) -> list[str]:
     """The lines below the names, without comments."""
-    return [line.partition("#")[0].strip() for line in table.strip().splitlines()[1:]]
+    lines = table.strip().splitlines()[1:]
+    return [line.partition("#")[0].strip() for line in lines]
 
 
 def _cells(line: str) -> tuple:
-    return tuple(map(_value, re.split(r"\s{2,}", line)))
+    texts = re.split(r"\s{2,}", line)
+    return tuple(map(_value, texts))
 
 
 def _value(text: str) -> object:

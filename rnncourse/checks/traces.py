@@ -30,9 +30,8 @@ def require_calls(answer: ModelAnswer, trace: list, arguments: tuple) -> bool:
 
     The rows of an array may have another order, for instance sequence by sequence: the numbers are right.
     """
-    own = trace_of(answer, arguments)
     place = 0  # behind the call that was found last: most answers make theirs in the course's order
-    for number, needed in enumerate(own, 1):
+    for number, needed in enumerate(trace_of(answer, arguments), 1):
         for index in (*range(place, len(trace)), *range(place)):
             if _alike(trace[index], needed):
                 place = index + 1
@@ -45,7 +44,8 @@ def require_calls(answer: ModelAnswer, trace: list, arguments: tuple) -> bool:
                 None,
                 f"Let {name} do all of its work, each part once.",
             )
-            return refuse(problem, result=[entry[0] for entry in trace])
+            names = [entry[0] for entry in trace]
+            return refuse(problem, result=names)
     return True
 
 
@@ -59,8 +59,9 @@ def missing_vector(product: str, trace: list, vectors: dict[str, np.ndarray]) ->
     place = 0  # of the factor that held the last vector: most answers make their calls in the order of time
     for name, array in vectors.items():
         for t, b in np.ndindex(array.shape[:2]):
+            vector = array[t, b]
             order = (*range(place, len(factors)), *range(place))
-            place = next((k for k in order if _holds_row(factors[k], array[t, b])), -1)
+            place = next((k for k in order if _holds_row(factors[k], vector)), -1)
             if place < 0:
                 message = f"The numbers are right, but {product} never got {name}[{t}] of sequence {b}."
                 remedy = f"Look for @, np.dot, np.matmul or einsum in your answer and call {product} there."
@@ -73,7 +74,9 @@ def _holds_row(factor: np.ndarray, vector: np.ndarray) -> bool:
     if factor.shape[1] < len(vector):
         return False
     windows = np.lib.stride_tricks.sliding_window_view(factor, len(vector), axis=1)
-    return bool((np.abs(windows - vector) <= 1e-4 * (1 + np.abs(vector))).all(axis=-1).any())
+    tolerance = 1e-4 * (1 + np.abs(vector))
+    near = np.abs(windows - vector) <= tolerance
+    return bool(near.all(axis=-1).any())
 
 
 def with_hidden_weights(
@@ -85,31 +88,44 @@ def with_hidden_weights(
     What follows them was made from the judge's products, each number of it; a factor common to all numbers
     of a product could be read off one of them.
     """
-    other = [array * rng.uniform(0.5, 1.5, array.shape) if are_hidden else array for array in weights]
-    known, used = (np.concatenate([array.ravel() for array in part]) for part in (weights, other))
+    other = list(weights)
+    if are_hidden:
+        other = [array * rng.uniform(0.5, 1.5, array.shape) for array in weights]
+    known = np.concatenate([array.ravel() for array in weights])
+    used = np.concatenate([array.ravel() for array in other])
     order = known.argsort()
-    return other, HIDDEN.format(known=known[order].tolist(), other=used[order].tolist())
+    source = HIDDEN.format(known=known[order].tolist(), other=used[order].tolist())
+    return other, source
 
 
 def trace_of(answer: ModelAnswer, arguments: tuple) -> list:
     """The trace that the course's own answer leaves."""
     trace: list = []
-    fresh = (replace(part, trace=trace) if isinstance(part, Code) else part for part in arguments)
+    fresh = []
+    for argument in arguments:
+        is_code = isinstance(argument, Code)
+        fresh.append(replace(argument, trace=trace) if is_code else argument)
     call(answer.function, tuple(fresh))
     return trace
 
 
 def _alike(entry: tuple, needed: tuple) -> bool:
     """The same function, and arrays of the same shape and values, the rows in any order."""
-    if entry[0] != needed[0] or len(entry) != len(needed):
+    name, *arrays = entry
+    needed_name, *needed_arrays = needed
+    if name != needed_name or len(arrays) != len(needed_arrays):
         return False
-    pairs = zip(entry[1:], needed[1:], strict=True)
+    pairs = zip(arrays, needed_arrays, strict=True)
     return all(close(a, b) or _same_rows(a, b) for a, b in pairs)
 
 
 def close(a: object, b: np.ndarray) -> bool:
+    """Whether an array has another one's shape, and its numbers up to TOLERANCE."""
     a = np.asarray(a)
-    return _is_comparable(a, b) and bool(np.abs(a - b).max(initial=0) <= _limit(b))
+    if not _is_comparable(a, b):
+        return False
+    difference = np.abs(a - b).max(initial=0)
+    return bool(difference <= _limit(b))
 
 
 def _same_rows(a: object, b: np.ndarray) -> bool:
@@ -117,7 +133,8 @@ def _same_rows(a: object, b: np.ndarray) -> bool:
     a = np.asarray(a)
     if a.ndim != 2 or not _is_comparable(a, b):
         return False
-    pairs = np.abs(a[:, np.newaxis] - b).max(axis=2, initial=0) <= _limit(b)
+    differences = np.abs(a[:, np.newaxis] - b).max(axis=2, initial=0)  # of each row from each
+    pairs = differences <= _limit(b)
     return bool(pairs.any(axis=0).all() and pairs.any(axis=1).all())
 
 
@@ -127,4 +144,5 @@ def _is_comparable(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def _limit(b: np.ndarray) -> float:
-    return TOLERANCE * max(1e-6, float(np.abs(b).max(initial=0)))
+    size = float(np.abs(b).max(initial=0))
+    return TOLERANCE * max(1e-6, size)

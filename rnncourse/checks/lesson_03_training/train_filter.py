@@ -105,11 +105,11 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -
     elif name != "untouched" and len(places) > 1 and _never_moves(start, places):
         name = "restarted"
     seen = SEEN[name]
-    found = seen["found"]
+    finding = seen["found"]
     answered = _describe(response)
     filtered = _describe(kernel)
     sentence = (
-        f"{found} On the held-out photograph the mean squared error is {error:.2g}; at most "
+        f"{finding} On the held-out photograph the mean squared error is {error:.2g}; at most "
         f"{allowed:.2g} is required. To a single bright pixel the network answers {answered} at "
         f"this and the next steps, the filter {filtered}."
     )

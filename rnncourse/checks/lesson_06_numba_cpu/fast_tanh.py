@@ -27,20 +27,25 @@ def check_fast_tanh(answer, submission, rng, levels, scale=1.0):
     """
     odd, even = (tuple(scale * number for number in part) for part in lambert(levels))
     points = _points(rng)
-    results = [_computed(submission, point, odd, even) for point in points]
-    values = np.array([value for value, _, _ in results])
+    computed = [_computed(submission, point, odd, even) for point in points]
+    results, all_operations, all_divisions = zip(*computed, strict=True)
+    values = np.array(results)
     case = f"{len(odd)} and {len(even)} coefficients"
     # on a logarithmic scale, and with the sign of zero
-    result = {"size": np.arcsinh(values), "negative": np.signbit(values) & ~np.isnan(values)}
+    is_negative = np.signbit(values) & ~np.isnan(values)
+    result = {"size": np.arcsinh(values), "negative": is_negative}
     refuse(_wrong_value(points, values, odd, even), case, result, tolerance=1e-4)
-    operations, divisions = (max(result[k] for result in results) for k in (1, 2))
-    refuse(_too_many(operations, divisions, len(odd) + len(even)), case, (operations, divisions))
+    operations = max(all_operations)
+    divisions = max(all_divisions)
+    surplus = _too_many(operations, divisions, len(odd) + len(even))
+    refuse(surplus, case, (operations, divisions))
 
 
 def _points(rng: np.random.Generator) -> np.ndarray:
     """float32: ordinary ones first, then the edges of the range, then what a formula forgets."""
     ordinary = rng.normal(size=40) * np.geomspace(0.1, 6, 40)
-    small = rng.choice((-1, 1), 12) * np.geomspace(1e-4, 0.3, 12) * rng.uniform(0.8, 1.2, 12)
+    signs = rng.choice((-1, 1), 12)
+    small = signs * np.geomspace(1e-4, 0.3, 12) * rng.uniform(0.8, 1.2, 12)
     edges = map(float, EDGES.split())
     return np.array([*ordinary, *small, *edges], dtype="float32")
 
@@ -49,11 +54,14 @@ def _computed(submission, point: np.float32, odd: tuple, even: tuple) -> tuple[f
     """(value, operations, divisions) of the answer at a point; the point itself never leaves the judge."""
     judge = Arithmetic(np.float32, (point,), COMPARISONS)
     text = f"tape = Tape({BATCH}, perform, compare, 1)\na = Number(tape, 0)\n"
-    got = submission(proxies(NUMBERS, text, judge.services)["a"], odd, even, EDGE)
+    number = proxies(NUMBERS, text, judge.services)["a"]
+    got = submission(number, odd, even, EDGE)
     counts = judge.operations, judge.divisions
     keep_costs({"operation on a number": judge.operations, "division": judge.divisions})
-    if type(got) is tuple and len(got) == 1 and type(got[0]) is int and 0 <= got[0] < len(judge.values):
-        return float(judge.values[got[0]]), *counts
+    values = judge.values
+    is_number = type(got) is tuple and len(got) == 1 and type(got[0]) is int
+    if is_number and 0 <= got[0] < len(values):
+        return float(values[got[0]]), *counts
     if isinstance(got, float | int | np.floating):
         return float(got), *counts
     raise Wrong(f"It returns {describe(got)} instead of a number.", WRONG_TYPE)
@@ -62,18 +70,31 @@ def _computed(submission, point: np.float32, odd: tuple, even: tuple) -> tuple[f
 def _wrong_value(points: np.ndarray, values: np.ndarray, odd: tuple, even: tuple) -> str | None:
     """The first point at which the value is wrong, as a sentence, and its quotient."""
     want = np.tanh(points.astype("float64"))
+    spacing = np.spacing(np.abs(want).astype("float32"))
     with np.errstate(invalid="ignore"):
-        ulps = np.abs(values - want) / np.spacing(np.abs(want).astype("float32"))
+        ulps = np.abs(values - want) / spacing
     same_sign = np.signbit(values) == np.signbit(want)
-    right = (ulps <= ULPS) & same_sign | (np.isnan(values) & np.isnan(want))
+    both_nan = np.isnan(values) & np.isnan(want)
+    right = (ulps <= ULPS) & same_sign | both_nan
     if right.all():
         return None
     first = int(np.argmin(right))
-    off = f", {ulps[first]:.3g} ulps off; {ULPS:g} are allowed" if ulps[first] > ULPS else ""
-    a = float(np.clip(points[first], -EDGE, EDGE))
-    top, bottom = (np.polynomial.polynomial.polyval(a * a, np.array(part, float)) for part in (odd, even))
-    quotient = f" There a·P(a²) is {a * top:.8g} and Q(a²) {bottom:.8g}." if np.isfinite(a) else ""
-    return f"tanh({points[first]:.8g}) is {values[first]:.8g} instead of {want[first]:.8g}{off}.{quotient}"
+    point = points[first]
+    off = ""
+    if ulps[first] > ULPS:
+        off = f", {ulps[first]:.3g} ulps off; {ULPS:g} are allowed"
+    quotient = ""
+    a = float(np.clip(point, -EDGE, EDGE))
+    if np.isfinite(a):
+        numerator = a * _polynomial(odd, a * a)
+        denominator = _polynomial(even, a * a)
+        quotient = f" There a·P(a²) is {numerator:.8g} and Q(a²) {denominator:.8g}."
+    return f"tanh({point:.8g}) is {values[first]:.8g} instead of {want[first]:.8g}{off}.{quotient}"
+
+
+def _polynomial(coefficients: tuple, x: float) -> float:
+    """A polynomial at x, in float64."""
+    return np.polynomial.polynomial.polyval(x, np.array(coefficients, float))
 
 
 def _too_many(operations: int, divisions: int, coefficients: int) -> Wrong | None:
@@ -84,10 +105,12 @@ def _too_many(operations: int, divisions: int, coefficients: int) -> Wrong | Non
             None,
             "Work out numerator and denominator first, then divide once.",
         )
-    if operations > OPERATIONS * coefficients:
+    allowed = OPERATIONS * coefficients
+    needed = 2 * coefficients
+    if operations > allowed:
         return Wrong(
             f"It takes {operations} operations for {coefficients} coefficients; "
-            f"{OPERATIONS * coefficients} are allowed, and about {2 * coefficients} are needed.",
+            f"{allowed} are allowed, and about {needed} are needed.",
             None,
             "Horner's rule: begin with the last coefficient, then times a² plus the one before.",
         )

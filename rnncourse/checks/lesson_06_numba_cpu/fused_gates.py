@@ -32,23 +32,30 @@ def check_fused_gates(answer, submission, rng, H, spread):
 
     exp(500) fits into a float64, and 1/(1 + exp(-a)) needs no more; exp(1000), as in eᵃ/(1 + eᵃ), overflows.
     """
-    g, u = rng.normal(size=(2, 3 * H)) if spread == 1 else rng.uniform(-spread, spread, (2, 3 * H))
-    for part in (g, u) if spread > 1 else ():
-        part.reshape(3, H)[:, :2] = 2 * spread, -spread
+    case = f"H={H}"
+    if spread == 1:
+        g, u = rng.normal(size=(2, 3, H))
+    else:
+        g, u = rng.uniform(-spread, spread, (2, 3, H))
+        g[:, :2] = 2 * spread, -spread
+        u[:, :2] = 2 * spread, -spread
+        largest = 4 * spread
+        case += f"; in unit 0 the sums g + u are {largest}, and exp({largest}) is infinity"
     h = rng.uniform(-0.9, 0.9, H)
-    loop = UnitLoop(H, {"g": g, "u": u, "h": h})
-    vectors = proxies((Watched, VectorProxy, RowProxy), VECTORS.format(rows=3 * H, units=H), loop.services)
-    want = answer.call(g, u, h)
+    arrays = {"g": g.ravel(), "u": u.ravel(), "h": h}
+    loop = UnitLoop(H, arrays)
+    text = VECTORS.format(rows=3 * H, units=H)
+    vectors = proxies((Watched, VectorProxy, RowProxy), text, loop.services)
+    want = answer.call(*arrays.values())
     result = _result(submission(vectors["g"], vectors["u"], vectors["h"]), loop)
     missing = np.flatnonzero(~loop.written[result])
     unwritten = f"h_next[{missing[0]}] was never written." if len(missing) else None
     if refuse(unwritten, f"H={H}"):
-        large = f"; in unit 0 the sums g + u are {4 * spread}, and exp({4 * spread}) is infinity"
-        case = f"H={H}" + (large if spread > 1 else "")
         got = loop.vectors[result]
 
         def advice():
-            return _gates_of_unit(first_place(got, want), g.reshape(3, H), u.reshape(3, H), h)
+            place = first_place(got, want)
+            return _gates_of_unit(place, g, u, h)
 
         expect(got, want, "h_next: unit", case, advice=advice)
 
@@ -58,7 +65,8 @@ def _gates_of_unit(place: tuple | None, g: np.ndarray, u: np.ndarray, h: np.ndar
     if place is None:
         return None
     (j,) = place
-    r, z = 1 / (1 + np.exp(-(g + u)[:2, j]))
+    sums = (g + u)[:2, j]
+    r, z = 1 / (1 + np.exp(-sums))
     gain = ANSWERS["fused_gates"].number("gain", 1)
     n = np.tanh(g[2, j] + gain * r * u[2, j])
     return f"In unit {j} r is {r:.6g}, z is {z:.6g}, n is {n:.6g} and h is {h[j]:.6g}."
@@ -66,7 +74,8 @@ def _gates_of_unit(place: tuple | None, g: np.ndarray, u: np.ndarray, h: np.ndar
 
 def _result(got: object, loop: UnitLoop) -> str:
     """The name of the result that was returned."""
-    if type(got) is tuple and len(got) == 1 and type(got[0]) is str and got[0] in loop.written:
+    is_name = type(got) is tuple and len(got) == 1 and type(got[0]) is str
+    if is_name and got[0] in loop.written:
         return got[0]
     raise Wrong(
         f"It returns {describe(got)}; expected is the array that np.empty_like(h) made.",

@@ -41,12 +41,14 @@ class UnitLoop:
 
     def read(self, name: str, index: int) -> float:
         """One element."""
-        return float(self._visited(name, index)[index])  # below 0: from the end, as NumPy and Numba do
+        vector = self._visited(name, index)
+        return float(vector[index])  # below 0: from the end, as NumPy and Numba do
 
     def write(self, name: str, index: int, value: float) -> None:
         """Set one element of a result."""
         written = self.written[name]
-        self._visited(name, index)[index] = value
+        vector = self._visited(name, index)
+        vector[index] = value
         written[index] = True
 
     def make(self, name: str, content: str) -> str:
@@ -56,7 +58,8 @@ class UnitLoop:
         result = f"result {len(self.written) + 1}"
         like = self.vectors[name]
         fill = {"copy": like, "zeros": 0.0}.get(content, np.nan)
-        self.vectors[result] = np.array(np.broadcast_to(fill, like.shape))
+        filled = np.broadcast_to(fill, like.shape)
+        self.vectors[result] = np.array(filled)
         self.written[result] = np.zeros(like.shape, bool)
         return result
 
@@ -66,29 +69,36 @@ class UnitLoop:
         if not -vector.size <= index < vector.size:
             raise Wrong(f"It uses {name}[{index}]; {name} has shape {vector.shape}.", OUTSIDE)
         unit = index % self.units
-        if unit != self.now and unit in self.left:
-            complete = len(self.left) == self.units  # None is among them: before the first unit
-            remedy = (
-                f"Unit {self.now} began with {self.entry}. Everything that unit j needs is read, computed "
-                "and written before unit j + 1."
-            )
-            if not complete and self.entry.startswith("h"):
-                remedy = f"Unit j reads h[j], of the array that it is given. {remedy}"
-            elif not complete and not self.entry.startswith("result"):
-                remedy = (
-                    f"Unit j has the places j, {self.units} + j and 2·{self.units} + j of g and u: the "
-                    f"numbers of a gate stand together, so that g[1] belongs to unit 1. {remedy}"
-                )
-            raise Wrong(
-                f"{name}[{index}] belongs to unit {unit}, which was left: unit {self.now} came after it.",
-                AGAIN if complete else None,
-                remedy,
-            )
-        if unit != self.now:
-            self.left.add(self.now)
-            self.now = unit
-            self.entry = f"{name}[{index}]"
+        if unit == self.now:
+            return vector
+        element = f"{name}[{index}]"
+        if unit in self.left:
+            raise self._second_visit(element, unit)
+        self.left.add(self.now)
+        self.now = unit
+        self.entry = element
         return vector
+
+    def _second_visit(self, element: str, unit: int) -> Wrong:
+        """That an element belongs to a unit that was left."""
+        H = self.units
+        is_complete = len(self.left) == H  # None is among them: before the first unit
+        remedy = (
+            f"Unit {self.now} began with {self.entry}. Everything that unit j needs is read, computed "
+            "and written before unit j + 1."
+        )
+        if not is_complete and self.entry.startswith("h"):
+            remedy = f"Unit j reads h[j], of the array that it is given. {remedy}"
+        elif not is_complete and not self.entry.startswith("result"):
+            remedy = (
+                f"Unit j has the places j, {H} + j and 2·{H} + j of g and u: the "
+                f"numbers of a gate stand together, so that g[1] belongs to unit 1. {remedy}"
+            )
+        return Wrong(
+            f"{element} belongs to unit {unit}, which was left: unit {self.now} came after it.",
+            AGAIN if is_complete else None,
+            remedy,
+        )
 
 
 class Arithmetic:
@@ -106,26 +116,31 @@ class Arithmetic:
 
     def perform(self, rows: np.ndarray, constants: np.ndarray) -> None:
         """Carry out a batch of a Tape: rows [n,3] int64, constants [m] float64."""
-        if rows.ndim != 2 or rows.shape[1] != 3 or rows.dtype != np.int64 or constants.ndim != 1:
+        are_rows = rows.ndim == 2 and rows.shape[1] == 3 and rows.dtype == np.int64
+        if not are_rows or constants.ndim != 1:
             raise ValueError("this is not a batch of operations")
         if self.operations + len(rows) > MOST_OPERATIONS:
             raise ValueError(f"more than {MOST_OPERATIONS} operations")
         codes = rows[:, 0]
         values = self.values
-        if ((codes < 0) | (codes >= len(Tape.WORDS))).any():
+        is_unknown = (codes < 0) | (codes >= len(Tape.WORDS))
+        if is_unknown.any():
             raise ValueError("there is no such operation")
         self.operations += len(rows)
         self.divisions += int((codes == DIVIDE).sum())
         reversed_constants = [self.kind(constant) for constant in constants[::-1].tolist()]  # -1 is the first
 
         def operand(place: int) -> object:
-            return (values if place >= 0 else reversed_constants)[place]
+            if place >= 0:
+                return values[place]
+            return reversed_constants[place]
 
         for code, first, second in rows.tolist():
             if code < NEGATIVE:
-                values.append(BINARY[code](operand(first), operand(second)))
+                result = BINARY[code](operand(first), operand(second))
             else:
-                values.append(UNARY[code](operand(first)))
+                result = UNARY[code](operand(first))
+            values.append(result)
 
     def compare(self, word: str, left: float, right: float) -> bool:
         """A comparison of two operands: an int is a handle, a float a constant. It gives one bit."""
@@ -136,7 +151,11 @@ class Arithmetic:
                 "Compare a with the two ends of its range, and then compute.",
             )
         self.comparisons -= 1
-        values = [
-            self.values[operand] if type(operand) is int else self.kind(operand) for operand in (left, right)
-        ]
-        return bool(COMPARISONS[word](*values))
+        comparison = COMPARISONS[word]
+        return bool(comparison(self._operand(left), self._operand(right)))
+
+    def _operand(self, operand: float) -> object:
+        """The number that a handle (an int) or a constant (a float) stands for."""
+        if type(operand) is int:
+            return self.values[operand]
+        return self.kind(operand)
