@@ -219,7 +219,8 @@ def list_lessons(lessons: Iterable[str]) -> str:
     """Numbers of lessons as a sentence has them: "00, 02 and 09 to 16"."""
     parts = []
     numbered = enumerate(sorted(lessons))
-    for _, group in groupby(numbered, key=lambda pair: int(pair[1]) - pair[0]):
+    start_of_run = lambda pair: int(pair[1]) - pair[0]  # number less place, the same throughout a run
+    for _, group in groupby(numbered, key=start_of_run):
         run = [lesson for _, lesson in group]
         if len(run) > 2:
             run = [f"{run[0]} to {run[-1]}"]

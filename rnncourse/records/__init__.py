@@ -99,7 +99,9 @@ def stored(kind: str | None = None, folder: Path | None = None) -> list[Path]:
 def find(name: str, folder: Path | None = None) -> Path:
     """The one record whose file's name contains `name`.  Raises ValueError where none does, or several do."""
     known = {path.stem: path for path in stored(folder=folder)}
-    matches = [name] if name in known else [stem for stem in known if name in f"{stem}.json"]
+    if name in known:
+        return known[name]
+    matches = [stem for stem in known if name in f"{stem}.json"]
     if len(matches) != 1:
         count = "several" if matches else "no"
         names = ", ".join(matches or known) or "none at all"

@@ -18,8 +18,11 @@ MAX_OTHER_LOAD = 0.05  # share of the cores used by other programs above which m
 
 def newest() -> dict | None:
     """The newest record in which no contestant emulates another machine; None if there is none."""
-    measured = map(records.read, reversed(records.stored("bench cpu")))
-    return next((record for record in measured if not record["settings"].get("emulates")), None)
+    for path in reversed(records.stored("bench cpu")):
+        record = records.read(path)
+        if not record["settings"].get("emulates"):
+            return record
+    return None
 
 
 def median(case: dict, name: str) -> float | None:
@@ -94,7 +97,9 @@ def heading(record: dict) -> str:
     if emulated := settings.get("emulates"):
         lines.append(f"emulates a machine with {emulated}: AVX-512 is masked in every contestant")
     sections = [record, record.get("steps", NO_STEPS), record.get("scans", NO_STEPS)]
-    loads = [case["other_load"] for section in sections for case in section["cases"]]
+    loads = []
+    for section in sections:
+        loads += [case["other_load"] for case in section["cases"]]
     highest_load = max(loads, default=0.0)
     if highest_load > MAX_OTHER_LOAD:
         percent = f"{100 * highest_load:.0f} %"

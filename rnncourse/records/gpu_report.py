@@ -164,7 +164,8 @@ def _row(
     of_time_step = []  # µs
     for part in ("step", "forward", "kernel"):
         seconds = result.median(part)
-        of_time_step.append(None if seconds is None else 1e6 * seconds / workload.T)
+        microseconds = None if seconds is None else 1e6 * seconds / workload.T
+        of_time_step.append(_ratio(microseconds))
     teraflops = 1e-12 * workload.flops("step") / result.median("step")
     launches = result.launches.get("step") or ""
     share = host_share(result)
@@ -176,7 +177,7 @@ def _row(
         *(f"{value:.3f}" for value in milliseconds),
         _ratio(over(naive, result)),
         _ratio(over(peer, result)),
-        *map(_ratio, of_time_step),
+        *of_time_step,
         _ratio(result.floor),
         f"{teraflops:.2f}",
         str(launches),

@@ -35,7 +35,11 @@ def first_request(report: Any, line_has: str) -> tuple[np.ndarray, np.ndarray]:
     """
     accesses = report.accesses
     lines = dict(enumerate(report.source, report.first_line))
-    sites = [k for k, site in enumerate(report.trace.sites) if line_has in lines.get(site.line, "")]
+    sites = []
+    for k, site in enumerate(report.trace.sites):
+        line = lines.get(site.line, "")
+        if line_has in line:
+            sites.append(k)
     is_on_line = np.isin(accesses.site, sites)
     is_load = accesses.kind == LOAD
     is_first_warp = accesses.warp_of(accesses.thread) == 0
@@ -153,7 +157,9 @@ def figure_banks(offsets: np.ndarray) -> Figure:
             axis.text(*centre, label, ha="center", va="center", color=ink, fontsize=9)
     if step > 1:  # a tall column beside an empty chart: say what it is
         bank = int(words[0] % BANKS)
-        x, side = (bank + 1.5, "left") if bank < BANKS / 2 else (bank - 0.5, "right")
+        x, side = bank - 0.5, "right"
+        if bank < BANKS / 2:
+            x, side = bank + 1.5, "left"
         axis.text(x, turns / 2, f"{turns} turns in one bank", ha=side, va="center", fontsize=11)
     height = max(4, turns)
     axis.set(xlim=(0, BANKS), ylim=(0, height), xlabel="bank", ylabel="turn; number: the lane")

@@ -23,7 +23,8 @@ LIMITS = 0.1, 0.3, 1.0, 3.0, 10.0, 100.0
 
 def loss_and_gradient(w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(loss, dw, db), of one shape [n,m], at each pair of w and b; the gradient moves on with the state."""
-    h = h_by_w = h_by_b = np.zeros(np.broadcast_shapes(np.shape(w), np.shape(b)))
+    shape = np.broadcast_shapes(np.shape(w), np.shape(b))
+    h = h_by_w = h_by_b = np.zeros(shape)
     for _ in range(STEPS):
         new = np.tanh(w * h + b)
         slope = 1 - new**2
@@ -56,10 +57,12 @@ def descents(learning_rate: float, limit: float) -> tuple[np.ndarray, np.ndarray
 def finding(learning_rate: float, limit: float) -> str:
     """What the picture shows, in one sentence."""
     w, b, losses = descents(learning_rate, limit)
-    _, dw, db = loss_and_gradient(w[:, 0], b[:, 0])
+    unclipped = w[:, 0], b[:, 0]
+    _, dw, db = loss_and_gradient(*unclipped)
     longest = np.hypot(dw, db).max()
-    moves = np.hypot(np.diff(w, axis=0), np.diff(b, axis=0))
-    step, clipped_step = moves.max(axis=0)
+    w_moves = np.diff(w, axis=0)
+    b_moves = np.diff(b, axis=0)
+    step, clipped_step = np.hypot(w_moves, b_moves).max(axis=0)
     loss, clipped_loss = losses[-1]
     return (
         f"Learning rate {learning_rate:g}: at the cliff the gradient is {longest:.3g} long. Unclipped, the "
@@ -73,11 +76,9 @@ def figure_cliff(learning_rate: float = 0.1, limit: float = 1.0) -> Figure:
     figure, parts = _blank()
     w, b, losses = descents(learning_rate, limit)
     updates = np.arange(len(losses))
-    for k, name in enumerate(("unclipped", "clipped")):
-        path = parts[name]
-        path.set_data(b[:, k], w[:, k])
-        curve = parts[f"{name} loss"]
-        curve.set_data(updates, losses[:, k])
+    for name, b_path, w_path, curve in zip(("unclipped", "clipped"), b.T, w.T, losses.T, strict=True):
+        parts[name].set_data(b_path, w_path)
+        parts[f"{name} loss"].set_data(updates, curve)
     return figure
 
 
@@ -102,7 +103,8 @@ def _blank():
     shades = LogNorm(1e-3, 4, clip=True)  # a linear scale shows the valley as white as what surrounds it
     image = left.imshow(loss, extent=edges, origin="lower", aspect="auto", cmap="Greys", norm=shades)
     figure.colorbar(image, ax=left, label="loss at (w, b)", format="{x:g}")
-    left.plot(*START[::-1], "s", color="black", mfc="white", label="start")
+    start_w, start_b = START
+    left.plot(start_b, start_w, "s", color="black", mfc="white", label="start")
     parts = {}
     for name, colour, mark in (("unclipped", "okabe:red", "X--"), ("clipped", "okabe:blue", "o-")):
         style = {"color": colour, "markersize": 3, "label": name}

@@ -30,9 +30,11 @@ def finding(measured: Measured, peak: float, size: int) -> str:
     description = f"M = K = {size} on a TitanX: at minibatch 32 {first} of the peak, at 256 {last}."
     if not measured:
         return description
-    ends = min(measured), max(measured)
-    shares = " and ".join(f"{100 * measured[B] / peak:.0f} % at {B}" for B in ends)
-    return f"{description} This machine's products of 1024: {shares}."
+    shares = []
+    for B in (min(measured), max(measured)):
+        share = 100 * measured[B] / peak
+        shares.append(f"{share:.0f} % at {B}")
+    return f"{description} This machine's products of 1024: {' and '.join(shares)}."
 
 
 def figure_gemm(measured: Measured, peak: float, size: int) -> Figure:

@@ -68,7 +68,10 @@ def _picture(
 ) -> Page:
     """Wires in that way, below nodes and ends, whose names begin with the prefix; `red` wires are dashed."""
     places, routes = _arrange(graph)
-    labels = {key: (prefix + wire, wire in red) for wire, key in _ends(graph)}
+    labels = {}
+    for wire, key in _ends(graph):
+        is_red = wire in red
+        labels[key] = (prefix + wire, is_red)
     parts = []
     for (wire, reader), route in zip(_edges(graph), routes, strict=True):
         end = reader if way > 0 else _source(graph, wire)
@@ -86,7 +89,9 @@ def _picture(
         if saved:
             baseline = y + RADIUS_PX + 13
             parts.append(_text(x, baseline, saved, 11, colour=PALETTE["red"], on_wires=True))
-    parts += [_box(*places[key], *label) for key, label in labels.items()]
+    for key, (name, is_red) in labels.items():
+        x, y = places[key]
+        parts.append(_box(x, y, name, is_red))
     svg = _svg(places, alt, parts)
     return Page(svg, alt)
 
@@ -187,9 +192,11 @@ def _wire(route: list[tuple[float, float]], needed: bool, end_px: float) -> str:
     tail = tip - way * HEAD_PX
     upper = y - HEAD_PX / 2
     lower = y + HEAD_PX / 2
-    head = f"{tip:.0f},{y:.0f} {tail:.0f},{upper:.1f} {tail:.0f},{lower:.1f}"
+    wings = f"{tail:.0f},{upper:.1f} {tail:.0f},{lower:.1f}"
+    head = f"{tip:.0f},{y:.0f} {wings}"
     path = f"M{x0:.0f} {y0:.0f}"
-    for (x1, y1), (x2, y2) in pairwise([*route[:-1], (tail, y)]):
+    corners = [*route[:-1], (tail, y)]
+    for (x1, y1), (x2, y2) in pairwise(corners):
         middle = (x1 + x2) / 2
         leaving = f"{middle:.0f} {y1:.0f}"
         arriving = f"{middle:.0f} {y2:.0f}"
@@ -237,7 +244,9 @@ def _text(
 
 
 def _svg(places: dict, alt: str, parts: list[str]) -> str:
-    width, height = (max(axis) + MARGIN_PX for axis in zip(*places.values(), strict=True))
+    xs, ys = zip(*places.values(), strict=True)
+    width = max(xs) + MARGIN_PX
+    height = max(ys) + MARGIN_PX
     frame = f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;width:{width:.0f}px"'
     label = f'role="img" aria-label="{escape(alt)}" font-family="sans-serif"'
     card = f'<rect width="{width:.0f}" height="{height:.0f}" rx="6" fill="{PAPER}"/>'  # on a dark page, too

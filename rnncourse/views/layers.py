@@ -48,7 +48,9 @@ def arrange_rows(layers: list[int], edges: Edges) -> list[float]:
     for start, end in edges:
         before[end].append(start)
         behind[start].append(end)
-    both = {node: before[node] + behind[node] for node in range(len(layers))}
+    both = {}
+    for node in range(len(layers)):
+        both[node] = before[node] + behind[node]
     fewest = float("inf")
     best = rows
     for _ in range(SWEEPS // 3):

@@ -49,7 +49,9 @@ def finding(gain: float = 1.0, iteration: int = 2) -> str:
     by_state = errors(gain)
     by_iteration = by_state.max(axis=1)
     exact = np.flatnonzero(by_iteration < EXACT)
-    count = f"after {exact[0] + 1} iterations" if len(exact) else f"not within {MOST} iterations"
+    count = f"not within {MOST} iterations"
+    if len(exact):
+        count = f"after {exact[0] + 1} iterations"
     is_right = by_state[iteration - 1] < EXACT
     right = is_right.sum()
     largest = by_iteration[iteration - 1]
@@ -65,10 +67,12 @@ def figure_newton(gain: float = 1.0, iteration: int = 2) -> Figure:
     """Error of every step after every iteration, and one unit's guess beside its states."""
     figure, parts = _blank()
     exact, guessed, _ = guesses(gain)
-    parts["error"].set_array(np.maximum(errors(gain), 1e-16))
+    guess = guessed[iteration - 1]
+    visible_errors = np.maximum(errors(gain), 1e-16)  # on a logarithmic scale
+    parts["error"].set_array(visible_errors)
     parts["mark"].set_ydata([iteration - 0.5] * 2)
     parts["exact"].set_ydata(exact[:, 0])
-    parts["guess"].set_ydata(guessed[iteration - 1, :, 0])
+    parts["guess"].set_ydata(guess[:, 0])
     return figure
 
 

@@ -23,8 +23,10 @@ def figure_powers(
     for (name, y), marker in zip(curves.items(), "osD^v", strict=False):
         p = fitted_exponent(x, y)
         (points,) = axis.loglog(x, y, marker, label=f"{name}: exponent {p:.2f}")
-        log_c = np.mean(np.log(y)) - p * np.mean(np.log(x))
-        fitted = np.exp(log_c) * np.power(x, p)
+        mean_log_x = np.mean(np.log(x))
+        mean_log_y = np.mean(np.log(y))
+        c = np.exp(mean_log_y - p * mean_log_x)
+        fitted = c * np.power(x, p)
         axis.loglog(x, fitted, "-", linewidth=1, color=points.get_color())
     are_whole = np.equal(np.mod(x, 1), 0)
     if are_whole.all():  # a handful of sizes: name each, not the powers of ten
@@ -41,6 +43,7 @@ def describe_powers(what: str, x: Sequence[float], curves: Mapping[str, Sequence
     sentences = []
     for name, y in curves.items():
         p = fitted_exponent(x, y)
-        sentences.append(f"{name} goes from {y[0]:.2g} to {y[-1]:.2g}, exponent {p:.2f}")
+        ends = f"from {y[0]:.2g} to {y[-1]:.2g}"
+        sentences.append(f"{name} goes {ends}, exponent {p:.2f}")
     findings = "; ".join(sentences)
     return f"{what}, {x[0]:g} to {x[-1]:g}, both axes logarithmic: {findings}."

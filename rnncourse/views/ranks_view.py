@@ -215,15 +215,18 @@ def _draw_messages(axis: Axes, part: TransferReplay, settings: RankSliders) -> N
     _draw_bars(axis, bars, part.seconds)
     axis.set(ylim=(rows - 0.5, -0.5), xlabel="ms from the start of the first message")
     axis.set_yticks(range(rows), labels=[f"rank {rank}" for rank in range(rows)])
-    steps = f", first {part.steps} steps" if part.steps == STEPS_SHOWN else ""
-    more = f", ranks 0 to {rows - 1} of {settings.ranks}" if settings.ranks > rows else ""
-    title = f"{settings.algorithm}: chunk → receiver in the sender's row{steps}{more}"
+    title = f"{settings.algorithm}: chunk → receiver in the sender's row"
+    if part.steps == STEPS_SHOWN:
+        title += f", first {part.steps} steps"
+    if settings.ranks > rows:
+        title += f", ranks 0 to {rows - 1} of {settings.ranks}"
     axis.set_title(title, fontsize=10, loc="left")
 
 
 def _chunks(first: int, end: int) -> str:
     """Numbers of the chunks from first up to end, without it."""
-    return str(first) if end == first + 1 else f"{first}–{end - 1}"
+    last = end - 1
+    return str(first) if last == first else f"{first}–{last}"
 
 
 def _draw_bars(axis: Axes, bars: Sequence[Bar], whole: float) -> None:

@@ -22,8 +22,8 @@ def intensity(minibatch: int, hidden_size: int) -> float:
     B = minibatch
     H = hidden_size
     flop = 2 * B * H * H
-    moved = FLOAT32_BYTES * (H * H + 2 * B * H)
-    return flop / moved
+    moved = H * H + 2 * B * H  # numbers
+    return flop / (FLOAT32_BYTES * moved)
 
 
 def finding(roof: Roofline, minibatch: int, hidden_size: int) -> str:

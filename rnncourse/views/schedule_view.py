@@ -171,8 +171,12 @@ def prediction(settings: Settings) -> Prediction:
 
 def _row_names(settings: Settings) -> tuple[str, ...]:
     """Rows of the timeline, one for each stream of each layer."""
-    streams = ("", ", beside") if settings.streams == 2 else ("",)
-    return tuple(f"layer {layer}{stream}" for layer in range(settings.layers) for stream in streams)
+    names = []
+    for layer in range(settings.layers):
+        names.append(f"layer {layer}")
+        if settings.streams == 2:
+            names.append(f"layer {layer}, beside")
+    return tuple(names)
 
 
 @lru_cache(maxsize=64)
@@ -300,7 +304,8 @@ def draw_schedule(settings: Settings, look_at: float = 0, launches_shown: int = 
     stages = [stage._replace(time=times[stage.name]) for stage in numbers]
     look = (look_at / 100, launches_shown)
     title = (_title(settings, result), shown.steps)
-    return Page(draw(result.bars, result.makespan, stages, look, title, alt), alt)
+    svg = draw(result.bars, result.makespan, stages, look, title, alt)
+    return Page(svg, alt)
 
 
 def explore_schedule(

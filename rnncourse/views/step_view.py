@@ -172,9 +172,10 @@ def _results(paths: tuple[Path, ...]) -> Iterator[tuple[dict, dict, dict]]:
     for record in map(_record, paths):
         gpu = record["machine"]["gpu"]
         for case in record["cases"]:
-            if case["suite"] == SUITE and case["workload"]["L"] == 1:
-                timed = (result for result in case["results"] if result["seconds"].get("forward"))
-                yield from ((gpu, case["workload"], result) for result in timed)
+            workload = case["workload"]
+            if case["suite"] == SUITE and workload["L"] == 1:
+                timed = [result for result in case["results"] if result["seconds"].get("forward")]
+                yield from ((gpu, workload, result) for result in timed)
 
 
 @lru_cache(maxsize=64)  # a record is never rewritten, and a slider needs it at every move

@@ -15,7 +15,10 @@ COLOURS = ListedColormap(["#E4E4E4", "okabe:sky", "okabe:orange", "#FFFFFF"])
 
 def quadratic_order(T: int) -> list[tuple[int, int]]:
     """(loss term, step) of each cell-backward when every loss term goes back to step 0: T(T+1)/2 of them."""
-    return [(term, step) for term in range(T) for step in reversed(range(term + 1))]
+    order = []
+    for term in range(T):
+        order += [(term, step) for step in linear_order(term + 1)]
+    return order
 
 
 def linear_order(T: int) -> list[int]:
@@ -105,7 +108,10 @@ def _blank():
         image = axis.imshow(blank, cmap=COLOURS, vmin=WAITS, vmax=NEVER, aspect="auto")
         steps_as_cells(axis)
         images.append(image)
-        labels[image] = [axis.text(0, 0, "", ha="center", va="center", size=9) for _ in range(LONGEST**2)]
+        labels[image] = []
+        for _ in range(LONGEST**2):
+            label = axis.text(0, 0, "", ha="center", va="center", size=9)
+            labels[image].append(label)
     axes[0].set_ylabel("loss of step")
     axes[1].set(yticks=[], xlabel="cell-backward of step")
     return figure, images, labels

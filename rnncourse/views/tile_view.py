@@ -113,7 +113,8 @@ def _registers(tile: tuple[int, int]) -> int:
 
 def cells(tile: Tile, core: Core) -> np.ndarray:
     """Contents of the picture's cells [1 + ROWS, 1 + VECTORS]; the last sums are the spilled ones."""
-    grid = np.full((1 + ROWS[-1], 1 + VECTORS[-1]), EMPTY)
+    shape = (1 + ROWS[-1], 1 + VECTORS[-1])
+    grid = np.full(shape, EMPTY)
     sums = np.full(tile.sums, SUM)
     in_registers = max(0, tile.sums - tile.spills(core))
     sums[in_registers:] = SPILLED
