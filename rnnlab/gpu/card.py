@@ -17,10 +17,10 @@ from zlib import crc32
 
 import numpy as np
 
+from pocketgpu.remedies import pip_install
 from rnnlab.gpu.cublas import WORKSPACE, Handle, sizes_of
 from rnnlab.gpu.cuda_driver import library
 from rnnlab.gpu.run_cuda import Command
-from rnnlab.remedies import pip_install
 from rnnlab.schedule.plan import Operation, Region
 
 EXPRESSIONS = {  # rule of graphs/rules.py -> its value, in words that C++ and Python share: tests simulate it

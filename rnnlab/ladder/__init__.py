@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from pocketgpu.remedies import pip_install
 from rnnlab.cells import modes
 from rnnlab.network import Network
-from rnnlab.remedies import pip_install
 
 if TYPE_CHECKING:
     from rnnlab.ladder.properties import RungProperties

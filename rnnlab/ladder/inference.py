@@ -20,11 +20,11 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from pocketgpu.remedies import pip_install
 from rnnlab.cells import State
 from rnnlab.ladder import numba_fused, one_big_gemm
 from rnnlab.narrow import CONVERSIONS
 from rnnlab.network import Network, check_input, check_network
-from rnnlab.remedies import pip_install
 from rnnlab.resources import in_browser
 
 CHUNK = 64  # steps of `run` of which something is saved at once
