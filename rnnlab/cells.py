@@ -57,7 +57,9 @@ class Cell:
     @property
     def name(self) -> str:
         """The cell's key in CELLS, and the name of its graph and of its plans, such as "gru_after"."""
-        return f"{self.mode}_{self.reset}" if self.reset else self.mode
+        if self.reset is None:
+            return self.mode
+        return f"{self.mode}_{self.reset}"
 
     @property
     def recurrent_gates(self) -> tuple[str, ...]:
@@ -94,7 +96,8 @@ def find_cell(mode: str, reset: str = "after") -> Cell:
 
 def modes() -> tuple[str, ...]:
     """What `Network.create` accepts as cell."""
-    return tuple(dict.fromkeys(cell.mode for cell in CELLS.values()))
+    modes_in_order = dict.fromkeys(cell.mode for cell in CELLS.values())
+    return tuple(modes_in_order)
 
 
 def forward(
@@ -211,8 +214,9 @@ def _gru_backward(dstate, saved):
     dn = dh * (1 - z) * (1 - n**2)
     dz = dh * (h - n) * z * (1 - z)
     dr = dn * h_n * r * (1 - r)
+    dh_n = dn * r
     dgates_x = np.concatenate([dr, dz, dn], -1)
-    dgates_h = np.concatenate([dr, dz, dn * r], -1)
+    dgates_h = np.concatenate([dr, dz, dh_n], -1)
     return dgates_x, dgates_h, (dh * z,)
 
 

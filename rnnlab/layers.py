@@ -64,7 +64,8 @@ def backward_through_layers(
 
 def history(T: int, first: np.ndarray) -> np.ndarray:
     """Room for the states of all steps [T+1,B,H], which starts with the first state [B,H]."""
-    states = np.empty((T + 1, *first.shape), first.dtype)
+    shape = (T + 1, *first.shape)
+    states = np.empty(shape, first.dtype)
     states[0] = first
     return states
 

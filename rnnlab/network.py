@@ -337,8 +337,11 @@ def _checked_state(what: str, network: Network, B: int, state: State) -> list[tu
     names = network.properties.states
     shape = (network.layers, B, network.hidden_size)
     if not isinstance(state, tuple) or len(state) != len(names):
-        parts = ", ".join(names) if len(names) > 1 else f"{names[0]},"
-        raise ValueError(f"the {what} of cell {network.cell!r} is a tuple ({parts}), got {_kind(state)}")
+        parts = ", ".join(names)
+        if len(names) == 1:
+            parts += ","
+        got = _kind(state)
+        raise ValueError(f"the {what} of cell {network.cell!r} is a tuple ({parts}), got {got}")
     named = list(zip(names, state, strict=True))
     for name, part in named:
         _check_dtype(f"{what} {name}", part, network.dtype)

@@ -120,8 +120,9 @@ def chunked(maps: Maps, chunk: int, compose: Compose = compose) -> Maps:
         prefixes.write(slice(k, None, chunk), within)
     if T > chunk:
         carries = sequential(within, compose)
-        carried = Maps(*(np.repeat(array, chunk, axis=0) for array in carries))
-        before = carried.part(0, T - chunk)
+        carried_a = np.repeat(carries.a, chunk, axis=0)
+        carried_b = np.repeat(carries.b, chunk, axis=0)
+        before = Maps(carried_a, carried_b).part(0, T - chunk)
         after_first = prefixes.part(chunk, None)
         prefixes.write(slice(chunk, None), compose(after_first, before))
     return prefixes

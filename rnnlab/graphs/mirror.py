@@ -43,9 +43,12 @@ def mirror(graph: Graph) -> Mirror:
         if wire not in arrived:
             raise ValueError(f"no output depends on {wire!r}: its gradient is zero and has no wire")
         _sum_contributions(sketch, wire, arrived)
-    gradient = {wire: parts[0].name for wire, parts in arrived.items()}
-    leaving = tuple(dict.fromkeys(gradient[wire] for wire in graph.inputs))
-    return Mirror(_finish(sketch, graph, leaving), gradient)
+    gradient = {}
+    for wire, (total, *_) in arrived.items():
+        gradient[wire] = total.name
+    leaving = dict.fromkeys(gradient[wire] for wire in graph.inputs)
+    reverse = _finish(sketch, graph, tuple(leaving))
+    return Mirror(reverse, gradient)
 
 
 def gradients(
@@ -81,8 +84,8 @@ def _reverse_node(sketch: Sketch, node, arrived: dict[str, list[Wire]]) -> None:
 
 def _sum_contributions(sketch: Sketch, wire: str, arrived: dict[str, list[Wire]]) -> Wire:
     """The wire's whole gradient: its contributions, summed if there are several, named d<wire> if unnamed."""
-    parts = arrived[wire]
-    total = parts[0] if len(parts) == 1 else sketch.add("sum", *parts)
+    first, *others = arrived[wire]
+    total = sketch.add("sum", first, *others) if others else first
     name = _gradient_of(wire)
     is_named = total.name in vars(sketch)["named"]
     if not is_named and name not in sketch.shapes:
@@ -105,7 +108,7 @@ def _finish(sketch: Sketch, forward: Graph, leaving: tuple[str, ...]) -> Graph:
     """The reverse graph: forward wires that it reads are inputs; contributions not needed are left out."""
     nodes = []
     read = set(leaving)
-    for node in reversed(sketch.nodes):
+    for node in reversed(sketch.nodes):  # from what leaves to what it reads
         if not read.isdisjoint(node.outputs):
             nodes.insert(0, node)
             read |= set(node.inputs)

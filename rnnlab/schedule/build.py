@@ -83,8 +83,9 @@ class _Builder:
         self.buffers: dict[str, tuple[int, int]] = {}
 
     def plan(self, direction: str, operations: list[Operation]) -> Plan:
-        saved = frozenset(name for name in self.buffers if not name.startswith("~"))
-        return Plan(self.cell, self.sizes, direction, tuple(operations), dict(self.buffers), saved)
+        buffers = dict(self.buffers)
+        saved = frozenset(name for name in buffers if not name.startswith("~"))
+        return Plan(self.cell, self.sizes, direction, tuple(operations), buffers, saved)
 
     def forward(self, l: int, t: int) -> list[Operation]:
         graph, reverse, again = self._graphs(l)
@@ -123,14 +124,15 @@ class _Builder:
             wires[wire] = self._temporary(wire, l, graph.shapes[wire])
         saved = [wire for wire in reverse.needed(graph) if wire not in wires]
         wires |= self._all_steps(f"saved_l{l}", saved, t)
-        for node in reverse.graph.nodes:
+        gradient = reverse.graph
+        for node in gradient.nodes:
             (wire,) = node.outputs
             if wire not in wires:
-                wires[wire] = self._temporary(wire, l, reverse.graph.shapes[wire])
+                wires[wire] = self._temporary(wire, l, gradient.shapes[wire])
         operations = [self._arriving(wires, l, t)]
         operations += [self._operation(node, wires, l, t) for node in again]
         is_last = t == self.sizes.T - 1  # the first one that runs: it writes what later ones add to
-        for node in reverse.graph.nodes:
+        for node in gradient.nodes:
             (wire,) = node.outputs
             is_sum_over_steps = wires[wire].buffer.startswith(OF_PARAMETERS)
             accumulates = is_sum_over_steps and not is_last
@@ -211,7 +213,8 @@ class _Builder:
             wires["dc_next"] = self._carried(f"dc_l{l}", t + 1)
             wires["dc"] = self._carried(f"dc_l{l}", t)
         dgates = self._all_steps(f"dgates_l{l}", self.gates, t)
-        products = [node.inputs for node in reverse.graph.nodes if node.op == "product"]
+        nodes = reverse.graph.nodes
+        products = [node.inputs for node in nodes if node.op == "product"]
         for dwire, weights in products:
             letter, _, gate = weights.partition("_")
             if letter == "W":
@@ -220,9 +223,10 @@ class _Builder:
             if weights.startswith("U_") and dwire not in wires:
                 wires[dwire] = self._steps(f"dinner_l{l}", t, H)
         summed = {}  # sum over rows -> what it sums
-        for node in reverse.graph.nodes:
+        for node in nodes:
             if node.op == REDUCING:
-                summed[node.outputs[0]] = node.inputs[0]
+                (total,) = node.outputs
+                (summed[total],) = node.inputs
         of_step = []  # what each step sends to the cell's own vectors
         for name in self.vectors:
             term = summed.get(f"d{name}")

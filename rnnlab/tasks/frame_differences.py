@@ -52,7 +52,8 @@ def _draw(rng, B: int, split: str, size: int, steps: int, speed: int) -> Batch:
     pixel = np.arange(size)
     rows = top + pixel[:, np.newaxis]  # [T,B,size,1]
     columns = left + pixel  # [T,B,1,size]
-    x = photograph[rows, columns].reshape(steps, B, size**2)
+    frames = photograph[rows, columns]  # [T,B,size,size]
+    x = frames.reshape(steps, B, size**2)
     target = np.zeros_like(x)
     target[1:] = x[1:] - x[:-1]
     return Batch(x, target, weight_from(1, steps))  # the first frame has no frame before it
