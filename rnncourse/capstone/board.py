@@ -49,7 +49,8 @@ class Unusable(ValueError):
 
 def program_of(answer: LearnerAnswer) -> str:
     """The statements that a notebook's answer needs, as one program."""
-    return "".join(f"{ast.unparse(statement)}\n" for *_, statement in answer.statements())
+    lines = [ast.unparse(statement) + "\n" for *_, statement in answer.statements()]
+    return "".join(lines)
 
 
 def program_in(notebook: Path) -> str:
@@ -68,7 +69,8 @@ def make_entry(name: str, program: str, box: Sandbox) -> BoardEntry:
     except SyntaxError as error:
         raise Unusable(f"its program is not valid Python: {error.msg}, line {error.lineno}") from None
     ratios = tuple(score.ratio for score in scores)
-    return BoardEntry(name, max(ratios), max(score.saved_bytes for score in scores), ratios)
+    saved_bytes = max(score.saved_bytes for score in scores)
+    return BoardEntry(name, max(ratios), saved_bytes, ratios)
 
 
 def add(folder: Path, name: str, program: str, box: Sandbox) -> bool:
@@ -112,8 +114,10 @@ def table(entries: list[BoardEntry]) -> str:
     for place, entry in enumerate(sorted(entries, key=lambda entry: entry.place), 1):
         mark = "" if entry.worst > FULL_MARKS else " ✔"
         saved = f"{entry.saved_bytes / 1e6:.1f} MB"
-        lines.append(f"{place:3}  {entry.worst:.2f} times the bound{mark}, {saved}: {printable(entry.name)}")
-        lines.append(f"     each problem: {', '.join(f'{ratio:.2f}' for ratio in entry.ratios)}")
+        name = printable(entry.name)
+        ratios = ", ".join(f"{ratio:.2f}" for ratio in entry.ratios)
+        lines.append(f"{place:3}  {entry.worst:.2f} times the bound{mark}, {saved}: {name}")
+        lines.append(f"     each problem: {ratios}")
     last = f"✔ full marks: {FULL_MARKS:g} times the lower bound in the worst problem, or less"
     return "\n".join([*lines, last, ""])
 

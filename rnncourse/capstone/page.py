@@ -55,8 +55,10 @@ def check_page(text: str) -> list[str]:
             problems[name] = problem
     if not problems:
         problems = _disagreements(lines["verdict"].value, values)
-    in_order = sorted(problems, key=lambda name: lines[name].number)
-    return [f"Line {lines[name].number}, {name}: {problems[name]}" for name in in_order]
+    sentences = []
+    for name in sorted(problems, key=lambda name: lines[name].number):
+        sentences.append(f"Line {lines[name].number}, {name}: {problems[name]}")
+    return sentences
 
 
 def read_page(text: str) -> tuple[dict[str, str | list[float]], dict[str, str]]:

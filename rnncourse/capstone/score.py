@@ -150,8 +150,9 @@ def array_versions(schedule: Schedule) -> tuple[list, dict]:
 
 def recomputed(schedule: Schedule) -> int:
     """FORWARD launches beyond the first of each block."""
-    blocks = [launch[1:3] for launch in schedule.launches if launch.kind == FORWARD]
-    return len(blocks) - len(set(blocks))
+    forward = [launch for launch in schedule.launches if launch.kind == FORWARD]
+    blocks = {(launch.layer, launch.block) for launch in forward}
+    return len(forward) - len(blocks)
 
 
 def _too_much(schedule: Schedule, number: int, blocks: int) -> str:
@@ -309,16 +310,19 @@ def bounds(problem: Problem, device: Device = DEVICE) -> dict[str, float]:
     """The three lower bounds by name, microseconds."""
     L, T, _, _, memory = problem
     operations = _operations(problem)
-    ahead, back, first, second = (Work.of(one, device).solo_us + device.node for one in operations)
     product, _, pointwise, pointwise_back = operations
+    times = [Work.of(operation, device).solo_us + device.node for operation in operations]
+    ahead, back, first, second = times  # of a product forward and backward, of pointwise work likewise
     recurrent = min(1, T - 1)  # the last step of a layer multiplies a state, unless it is the first
     forward = T * first + T * ahead + (L - 1) * (first + (1 + recurrent) * ahead)
     backward = T * second + (T - 1 + L) * back + (L - 1) * (second + recurrent * back)
-    again = max(0, L * T - memory)  # states that are not saved when the forward pass ends
-    products = 3 * (L * T + L * (T - 1)) + 2 * again - min(again, L)
+    states = L * T
+    again = max(0, states - memory)  # states that are not saved when the forward pass ends
+    each_pass = states + L * (T - 1)
+    products = 3 * each_pass + 2 * again - min(again, L)
     arithmetic = products * product.flops / (BEST * device.peak * 1e6)
     bytes_of_step = pointwise.bytes() + pointwise_back.bytes()
-    moved = L * T * bytes_of_step / device.bandwidth * 1e-3
+    moved = states * bytes_of_step / device.bandwidth * 1e-3
     return {"chain": forward + backward, "arithmetic": arithmetic, "movement": moved}
 
 

@@ -81,7 +81,8 @@ def check_lstm_pointwise_kernel(answer, submission, rng, B, H, block, largest):
         for gate in range(4):  # both signs into every gate
             two_sequences = rng.permutation(B)[:2]
             unit = rng.integers(H)
-            sums[two_sequences, gate * H + unit] = -largest, largest
+            column = gate * H + unit
+            sums[two_sequences, column] = -largest, largest
     c = draw(B, H)
     results = f"sums: {WIDE}; c: {UNITS}; gates: {WIDE}; c_next: {UNITS}; h_next: {UNITS}"
 

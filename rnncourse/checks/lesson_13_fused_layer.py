@@ -225,7 +225,12 @@ def check_leaves_loop(answer, submission, rng, loop, steps, sequences, block=2):
     operations = issue(step, steps, sequences)
     names = [name for name, *_ in operations]
     pairs = ANSWERS["must_wait"].call(operations)
-    late_first = sorted(pairs, key=lambda pair: (-(pair[1] // block), pair[1]))
+
+    def late_block_first(pair):
+        later = pair[1]
+        return -(later // block), later
+
+    late_first = sorted(pairs, key=late_block_first)
     got = submission(names, late_first)
     want = answer.call(names, late_first)
     plain = got
@@ -236,7 +241,8 @@ def check_leaves_loop(answer, submission, rng, loop, steps, sequences, block=2):
 
 def _misjudged_name(got: object, want: list, names: list, pairs: list) -> str | None:
     """The first name that is wrong, with the chain of waits that decides it."""
-    if not isinstance(got, list | tuple | set) or any(not isinstance(name, str) for name in got):
+    is_collection = isinstance(got, list | tuple | set)
+    if not is_collection or not all(isinstance(name, str) for name in got):
         return f"The result must be a list of names; it returns {got!r:.60}."
     listed = list(got)
     for name in listed:
@@ -246,7 +252,8 @@ def _misjudged_name(got: object, want: list, names: list, pairs: list) -> str | 
         if times > 1:
             return f"{name!r} comes {times} times; once is enough."
         if name not in want:
-            chain = " ← ".join(f"{names[k]} (place {k})" for k in _chain(names, pairs, name))
+            places = _chain(names, pairs, name)
+            chain = " ← ".join(f"{names[k]} (place {k})" for k in places)
             return f"{name!r} must stay, because it waits for itself: {chain}."
     for name in want:
         if name not in listed:

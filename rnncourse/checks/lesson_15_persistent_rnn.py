@@ -175,12 +175,13 @@ def limit_persistent(counts, case):
 def _parts_of_step(T: int, H: int, layers: int, device: dict) -> str:
     """Both ways of a step with the right minibatch, in words."""
     B = ANSWERS["choose_minibatch"].call(T, H, layers, device)[0]
-    weights = H * H
     work = 2e-6 * B * H * H / device["peak"]
     read = 4e-3 * H * H / device["bandwidth"]
+    weights = 4 * H * H
+    needed = 6 * weights
     saved = 8 * T * B * H
     return (
-        f"U has {4 * weights} bytes; with the right B = {B} a layer needs {24 * weights} bytes beside the "
+        f"U has {weights} bytes; with the right B = {B} a layer needs {needed} bytes beside the "
         f"{saved} that it saves, reading U takes {read:.4g} µs, the operations {work:.4g}"
     )
 

@@ -173,7 +173,8 @@ def check_round_bits(answer, submission, rng, case):
     step = 1 << answer.number("dropped", 16)
     half = step // 2
     ties = ONE + step * np.arange(4)
-    near_ties = np.add.outer(ties, [-half, -1, 0, 1, half - 1, half, half + 1])
+    distances = [-half, -1, 0, 1, half - 1, half, half + 1]
+    near_ties = np.add.outer(ties, distances)
     rests = np.array([0, half + 1, 1, half, half - 1, step])  # no wrong answer is the right one, moved on
     smallest = half * np.arange(9)
     largest = INFINITY - np.array([0, 1, half, half + 1, step, step + half])
@@ -195,8 +196,10 @@ def check_round_bits(answer, submission, rng, case):
     def advice(result: np.ndarray, want: np.ndarray) -> str:
         is_wrong = np.asarray(result) != want
         k = np.argmax(is_wrong)
+        number = bits[k]
+        right = want[k]
         rounded = int(result[k])
-        return f"0x{bits[k]:08X} becomes 0x{want[k]:08X}, not 0x{rounded:08X}."
+        return f"0x{number:08X} becomes 0x{right:08X}, not 0x{rounded:08X}."
 
     compare(answer, submission, (bits,), "the bits: number", advice, case)
 

@@ -88,7 +88,8 @@ def _wrong_sums(whole: Schedule, p: int) -> str | None:
     finding = full.findings[0] if full.findings else None
     if finding and not finding.startswith("At the end"):
         return finding
-    half = replay(Schedule("half", p, p, lambda: steps[: p - 1]), p, LINK)
+    first_half = steps[: p - 1]
+    half = replay(Schedule("half", p, p, lambda: first_half), p, LINK)
     own_sums = np.eye(p, dtype=bool)
     if np.array_equal(half.whole, own_sums):
         return finding
@@ -141,7 +142,11 @@ def _averages(ranks: list, total: int) -> list[np.ndarray]:
     for gradients, count in ranks:
         if count:
             parts.append([count * gradient.astype(float) for gradient in gradients])
-    return [(sum(arrays) / total).astype("float32") for arrays in zip(*parts, strict=True)]
+    averages = []
+    for arrays in zip(*parts, strict=True):
+        average = sum(arrays) / total
+        averages.append(average.astype("float32"))
+    return averages
 
 
 def _shares(got: list, want: list, ranks: list, total: int) -> str | None:

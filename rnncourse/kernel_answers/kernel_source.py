@@ -370,7 +370,9 @@ def _hold_attribute(node: ast.Attribute, names: Names, tables: bool) -> None:
     module, _, name = path.rpartition(".")
     if module == "numpy" and tables and name in TABLES:
         return
-    known = OF_CUDA if module.partition(".")[0] == "cuda" else OF_MODULES.get(module, OF_VALUES)
+    known = OF_MODULES.get(module, OF_VALUES)
+    if module.partition(".")[0] == "cuda":
+        known = OF_CUDA
     if path in ("numba.types", "cuda") or name in known:
         return
     if module == "numpy" and name[:1] != "_":
@@ -409,10 +411,13 @@ def path_of(node: ast.expr, names: Names) -> str | None:
     """ "cuda.shared.array" for what a chain of names stands for; None for a value."""
     if isinstance(node, ast.Name):
         return names.get(node.id)
-    if isinstance(node, ast.Attribute) and (before := path_of(node.value, names)) is not None:
-        path = f"{before}.{node.attr}"
-        return "cuda" if path in ("numba.cuda", "rnnlab.cuda") else path
-    return None
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = path_of(node.value, names)
+    if owner is None:
+        return None
+    path = f"{owner}.{node.attr}"
+    return "cuda" if path in ("numba.cuda", "rnnlab.cuda") else path
 
 
 def _is_refused_name(name: str, known: set[str]) -> bool:

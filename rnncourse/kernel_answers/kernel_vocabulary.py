@@ -10,7 +10,8 @@ import math
 from rnncourse.tables import read_table
 
 WORDS = read_table(__file__)
-NUMBERS = {f"{kind}{bits}" for kind in WORDS["kinds"] for bits in WORDS["bits"]} | {*WORDS["numbers"]}
+SIZED_NUMBERS = {f"{kind}{bits}" for kind in WORDS["kinds"] for bits in WORDS["bits"]}
+NUMBERS = SIZED_NUMBERS.union(WORDS["numbers"])
 OF_MATH = {name for name in dir(math) if name[0] != "_"}
 OF_NUMPY = NUMBERS.union(WORDS["numpy"], OF_MATH.difference(WORDS["of_math_alone"]))
 TABLES = {*WORDS["tables"]}

@@ -56,7 +56,7 @@ def launched(function: Callable, is_own: bool = False) -> Callable:
     def launch(grid: tuple, block: tuple, *arguments: object) -> dict:
         own = _copies(arguments)
         observed, refused = _observed(kernel, grid, block, own, is_own)
-        findings = (*getattr(observed, "findings", ()), *refused)
+        findings = [*getattr(observed, "findings", ()), *refused]
         return {
             "arrays": [array for array in own if isinstance(array, np.ndarray)],
             "counts": _counts(observed),
@@ -73,7 +73,8 @@ def replay(function: Callable, grid: tuple, block: tuple, arguments: tuple) -> o
         raise TypeError(f"replay takes a kernel: write @cuda.jit above the def of {function.__name__}")
     kernel = _simulated(function) if _is_of_numba(function) else function
     simulator = sys.modules[MODULES[0]]
-    with simulator.settings(hold=HOLD, **SHOWN) if simulator.is_simulated else nullcontext():
+    settings = simulator.settings(hold=HOLD, **SHOWN) if simulator.is_simulated else nullcontext()
+    with settings:
         return simulator.replay(kernel[grid, block], *_copies(arguments))
 
 
@@ -110,15 +111,19 @@ def _counts(observed: object) -> dict | None:
 
 def _observed(function: Callable, grid: tuple, block: tuple, own: list, is_own: bool) -> tuple[object, tuple]:
     """(cuda.observe without FLOPs by line, what a GPU would refuse to compile); the course's own compile."""
-    if not sys.modules["pocketgpu.cuda"].is_simulated:
-        return sys.modules["pocketgpu.cuda"].observe(function, grid, block, *own), ()
+    simulator = sys.modules[MODULES[0]]
+    if not simulator.is_simulated:
+        return simulator.observe(function, grid, block, *own), ()
     report = importlib.import_module(MODULES[1])
-    with sys.modules[MODULES[0]].settings(hold=HOLD):
+    with simulator.settings(hold=HOLD):
         observed = report.observe(function, grid, block, tuple(own), with_flops=False)
     if is_own or find_spec("numba") is None:  # a browser cannot say what would compile; grading needs Numba
         return observed, ()
     strict = importlib.import_module(MODULES[2])
-    missing = max(0, function.py_func.__code__.co_argcount - len(own))
-    defaults = (function.py_func.__defaults__ or ())[-missing:] if missing else ()
-    findings = strict.check(function, *own, *defaults)
-    return observed, tuple(finding for finding in findings if finding.kind == "does_not_compile")
+    parameters = function.py_func.__code__.co_argcount
+    missing = max(0, parameters - len(own))
+    defaults = function.py_func.__defaults__ or ()
+    used_defaults = defaults[-missing:] if missing else ()
+    findings = strict.check(function, *own, *used_defaults)
+    refused = tuple(finding for finding in findings if finding.kind == "does_not_compile")
+    return observed, refused

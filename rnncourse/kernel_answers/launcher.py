@@ -33,7 +33,8 @@ class _Bare(ast.NodeTransformer):
 
     def visit_arguments(self, node: ast.arguments) -> ast.AST:
         self.generic_visit(node)
-        node.defaults, node.kw_defaults = [], [None] * len(node.kwonlyargs)
+        node.defaults = []
+        node.kw_defaults = [None] * len(node.kwonlyargs)
         return node
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
@@ -42,7 +43,9 @@ class _Bare(ast.NodeTransformer):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         self.generic_visit(node)
-        plain = ast.Pass() if node.value is None else ast.Assign([node.target], node.value)
+        plain: ast.stmt = ast.Pass()
+        if node.value is not None:
+            plain = ast.Assign([node.target], node.value)
         return ast.copy_location(plain, node)
 
 
@@ -63,14 +66,21 @@ def build(text: bytes, constants: tuple, cuda: ModuleType) -> Callable:
     frozen = dict(zip(described["constants"], map(_read_only, constants), strict=True))
     allowed = {name: getattr(builtins, name) for name in BUILTINS}
     namespace = {"__name__": "__main__", "__builtins__": allowed}
-    namespace |= {name: _meaning(path, cuda) for name, path in described["names"].items()}
-    namespace |= {name: value for name, value in frozen.items() if name.isidentifier()}
+    for name, path in described["names"].items():
+        namespace[name] = _meaning(path, cuda)
+    for name, value in frozen.items():
+        if name.isidentifier():
+            namespace[name] = value
+    compilers = {"kernel": cuda.jit, "device": cuda.jit(device=True)}
     for name, label, source, place, kind, defaults in described["functions"]:
-        linecache.cache[label] = (len(source), None, [line + "\n" for line in source.split("\n")], label)
-        function = FunctionType(code_of(ast.parse(source).body[place], label), namespace)
+        lines = [line + "\n" for line in source.split("\n")]
+        linecache.cache[label] = (len(source), None, lines, label)
+        definition = ast.parse(source).body[place]
+        function = FunctionType(code_of(definition, label), namespace)
         function.__defaults__ = tuple(frozen[default] for default in defaults) or None
-        make = {"kernel": cuda.jit, "device": cuda.jit(device=True)}.get(kind, lambda function: function)
-        namespace[name] = make(function)
+        if kind in compilers:
+            function = compilers[kind](function)
+        namespace[name] = function
     return namespace[described["name"]]
 
 
@@ -93,6 +103,7 @@ def _read_only(value: object) -> object:
     """The value, whose arrays can only be read: as constants of a GPU."""
     if isinstance(value, np.ndarray):
         value.flags.writeable = False
-    for part in value if isinstance(value, tuple) else ():
-        _read_only(part)
+    if isinstance(value, tuple):
+        for part in value:
+            _read_only(part)
     return value

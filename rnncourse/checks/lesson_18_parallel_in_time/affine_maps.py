@@ -64,7 +64,9 @@ class NamedMaps:
 
     def read(self, names: object) -> list[tuple] | None:
         """The steps of each map; None if the array holds anything but names of maps."""
-        if not isinstance(names, np.ndarray) or names.shape[1:] != (1, 2) or names.dtype != float:
+        if not isinstance(names, np.ndarray):
+            return None
+        if names.shape[1:] != (1, 2) or names.dtype != float:
             return None
         steps = []
         for name in names:
@@ -98,11 +100,9 @@ def check_scan_by_chunks(answer, submission, rng, T):
         parts = got
     prefixes, ends = map(named.read, parts)
     last = [min(step, T) - 1 for step in range(chunk, T + chunk, chunk)]
-    problem = (
-        _wrong_maps("prefixes", prefixes, range(T), parts[0])
-        or _wrong_maps("ends", ends, last, parts[1])
-        or _too_many_calls(named.sizes, min(chunk, T), len(last), T)
-    )
+    problem = _wrong_maps("prefixes", prefixes, range(T), parts[0])
+    problem = problem or _wrong_maps("ends", ends, last, parts[1])
+    problem = problem or _too_many_calls(named.sizes, min(chunk, T), len(last), T)
     refuse(problem, case, result=(prefixes, ends), detail=tuple(named.sizes))
 
 

@@ -80,7 +80,9 @@ def _missing_terms(got, want, jacobians, dy, outside) -> str | None:
         later = t + 1
         arriving = jacobians[later, b].T @ want[later, b]
         source = f"from step {later}"
+    gradient = arriving[k]
+    own = dy[t, b, k]
     return (
-        f"look at the last wrong step, {t}: at sequence {b}, unit {k}, {arriving[k]:.4g} arrives {source}, "
-        f"and dy is {dy[t, b, k]:.4g}."
+        f"look at the last wrong step, {t}: at sequence {b}, unit {k}, {gradient:.4g} arrives {source}, "
+        f"and dy is {own:.4g}."
     )

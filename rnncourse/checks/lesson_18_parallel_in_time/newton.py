@@ -94,7 +94,10 @@ def check_newton_states(answer, submission, rng, T, B, n, gain, rounds=0):
     refuse(_wrong_calls(network, want[1]), case, result=in_short)
 
     def advice():
-        is_near = got[1] == want[1] and np.abs(got[0] - want[0]).max() <= tolerance
+        if got[1] != want[1]:
+            return None
+        difference = np.abs(got[0] - want[0])
+        is_near = difference.max() <= tolerance
         return "what the last round changes belongs to the states, too." if is_near else None
 
     expect(got, want, "states: step, sequence, unit; rounds", case, tolerance=1e-7, advice=advice)
@@ -154,8 +157,10 @@ def _choose_tolerance(signed: np.ndarray, rounds: int) -> float | None:
             break
         right, *others = 1 + np.argmax(rules <= tolerance, axis=1)
         is_near = (rules > 0.95 * tolerance) & (rules < 1.05 * tolerance)
-        stop_earlier = max(others) < rounds and others[0] != others[1] and others[2:] != [4]
-        if right == rounds and stop_earlier and error <= tolerance and not is_near.any():
+        if right != rounds or error > tolerance or is_near.any():
+            continue
+        by_mean, by_residual, *by_sequence = others
+        if max(others) < rounds and by_mean != by_residual and by_sequence != [4]:
             return float(tolerance)
     return None
 
