@@ -234,15 +234,15 @@ def check_leaves_loop(answer, submission, rng, loop, steps, sequences, block=2):
     got = submission(names, late_first)
     want = answer.call(names, late_first)
     plain = got
-    if isinstance(got, list | tuple | set):
+    if isinstance(got, list | tuple):
         plain = sorted(map(str, got))
     refuse(_misjudged_name(got, want, names, pairs), result=plain)
 
 
 def _misjudged_name(got: object, want: list, names: list, pairs: list) -> str | None:
     """The first name that is wrong, with the chain of waits that decides it."""
-    is_collection = isinstance(got, list | tuple | set)
-    if not is_collection or not all(isinstance(name, str) for name in got):
+    is_list = isinstance(got, list | tuple)
+    if not is_list or not all(isinstance(name, str) for name in got):
         return f"The result must be a list of names; it returns {got!r:.60}."
     listed = list(got)
     for name in listed:
