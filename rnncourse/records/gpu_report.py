@@ -55,10 +55,10 @@ def residual(measured: dict[str, dict | str]) -> str:
         return f"residual RNN: {measured['left_out']}"
 
     def sentence(network):
-        first_loss, *_, last_loss = network["losses"]
+        losses = network["losses"]
         size = f"{network['layers']} layers at minibatch {network['sequences']}"
         gigabytes = network["bytes"] / 1e9
-        return f"{size} in {gigabytes:.2f} GB, loss {first_loss:.4g} → {last_loss:.4g}"
+        return f"{size} in {gigabytes:.2f} GB, loss {losses[0]:.4g} → {losses[-1]:.4g}"
 
     shallow = sentence(measured["shallow"])
     deep = sentence(measured["deep"])

@@ -254,8 +254,8 @@ def _launches_of_a_cell(direction: str, cell: str) -> int:
 def _short_name(operation: Operation) -> str:
     """A name for a bar: W x, U h, dW, sum, tanh, ×17, …"""
     if operation.kind == "pointwise":
-        first, *others = operation.body
-        return f"×{1 + len(others)}" if others else first.rule
+        count = len(operation.body)
+        return operation.body[0].rule if count == 1 else f"×{count}"
     written = operation.writes[0].buffer
     if operation.kind == "gemm" and not written.startswith("dweight"):
         weight = operation.reads[1].buffer

@@ -70,6 +70,12 @@ def test_a_sixteenth_of_the_sequences_leaves_room_for_more_layers_that_learn(pre
     assert f"{result['deep']['layers']} layers at minibatch 4" in report.residual(result)
 
 
+def test_a_residual_network_with_one_loss_has_its_line():
+    network = {"layers": 3, "sequences": 8, "bytes": 5 * 10**8, "losses": [0.25]}
+    line = report.residual({"shallow": network, "deep": network | {"losses": [0.5, 0.4, 0.125]}})
+    assert holds(line, "0.50 GB", "0.25 → 0.25", "0.5 → 0.125")
+
+
 @needs_cpp
 @pytest.mark.parametrize(
     ("name", "cell"),
