@@ -24,6 +24,7 @@ MEASURED = (
     "pocketgpu/cuda.py",
     "pocketgpu/device_functions.py",
     "pocketgpu/devices.py",
+    "pocketgpu/remedies.py",
     "nbjudge/files.py",
     "nbjudge/printable.py",
     "rnnlab/gpu",
