@@ -1,20 +1,21 @@
 """A step's pointwise work as lines of text: which name a value gets, in which order, with which brackets.
 
 The work is the fused pointwise operation of one time step.  A value that one line reads is written in place;
-any other gets a name: that of its gate, or one made from the array where it lies.  A Target says how its
-language spells a function, and where an array's number is read and written.
+any other gets a name: that of its gate, or one made from the array where it lies.  So does the sum that a
+gate's function takes, a_<gate>, and its gradient, da_<gate>, unless the gate is h itself; and the gradient of
+a gate that is read twice, d<gate>.  A Target says how its language spells a function, and where an array's
+number is read and written.
 """
 
-import textwrap
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import permutations
 from keyword import kwlist
 from typing import NamedTuple
 
 from rnnlab.cells import CELLS, Cell
+from rnnlab.emit.factoring import Node, factor_out
 from rnnlab.graphs.cells import EQUATIONS
 from rnnlab.schedule.build import backward_plan, forward_plan
 from rnnlab.schedule.passes import fuse_pointwise, group_gates
@@ -23,9 +24,8 @@ from rnnlab.schedule.plan import Operation, Region, Sizes
 SIZES = Sizes(T=3, B=2, I=3, H=5, L=1)  # of the pattern; the loop that is emitted serves all sizes
 INNER_STEP = (1, 2)  # neither the first nor the last
 # names with another meaning in some loop, and words of C++ beside Python's
-TAKEN = {*"a at c dc dh gate h half H j one out row rows step unit zero".split(), *kwlist}
+TAKEN = {*"a at c dc dg dh dy gate h half H j one out row rows step unit zero".split(), *kwlist}
 TAKEN |= {"auto", "char", "do", "float", "int", "new", "this"}
-WIDTH = 110  # columns of a line
 SUM, PRODUCT, NAME = 1, 2, 3  # how strongly a text binds
 
 
@@ -35,13 +35,6 @@ class StepArray(NamedTuple):
     # gates, recurrent, bias, vectors, saved, h, h_next, dh, dgates, dgates_h, dvectors, and the like of c
     array: str
     gate: int = 0
-
-
-class Node(NamedTuple):
-    """One value: a rule of graphs.rules, or "minus", and the values that it reads."""
-
-    rule: str
-    reads: tuple[object, ...]  # keys of values: regions, or tuples that _factor_out makes
 
 
 @dataclass(frozen=True)
@@ -75,7 +68,9 @@ def work_of(cell: str, direction: str) -> StepWork:
         raise ValueError(reason)
     (operation,) = _fused(cell, direction)
     properties = CELLS[cell]
-    nodes = {equation.write: Node(equation.rule, equation.reads) for equation in operation.body}
+    nodes = {}
+    for equation in operation.body:
+        nodes[equation.write] = Node(equation.rule, equation.reads)
     loads = {}
     if direction == "backward":  # the gradient that arrives is added up before: it is the array dh
         arriving = operation.body[0].write
@@ -83,7 +78,8 @@ def work_of(cell: str, direction: str) -> StepWork:
         loads[arriving] = StepArray("dh")
     values = _single_assignment(properties, nodes, loads, direction)
     stores = {_place(properties, region, direction, True): region for region in operation.writes}
-    return StepWork(properties, loads, _factor_out(values), _with_recurrent_gradients(properties, stores))
+    stores = _with_recurrent_gradients(properties, stores)
+    return StepWork(properties, loads, factor_out(values), stores)
 
 
 def suitable() -> tuple[str, ...]:
@@ -98,22 +94,26 @@ def why_not(cell: str) -> str | None:
         return f"{cell} has no equation whose products read the state"
     for direction in ("forward", "backward"):
         operations = _fused(cell, direction)
-        if len(operations) != 1:
+        count = len(operations)
+        if count != 1:
             return (
-                f"a step of {cell} {direction} has {len(operations)} pointwise operations, which a product "
+                f"a step of {cell} {direction} has {count} pointwise operations, which a product "
                 "or a sum divides: a loop is derived for a step with one"
             )
-        if sum(region.buffer == "saved_l0" for region in operations[0].writes) > 1:
+        written = [region.buffer for region in operations[0].writes]
+        if written.count("saved_l0") > 1:
             return f"a step of {cell} saves more than one number a unit beside gates and states"
-        terms = sum(region.buffer == "step_dvectors_l0" for region in operations[0].writes)
+        terms = written.count("step_dvectors_l0")
         if direction == "backward" and terms != len(properties.vectors):
-            return f"a step of {cell} does not multiply by each of {', '.join(properties.vectors)} once"
+            vectors = ", ".join(properties.vectors)
+            return f"a step of {cell} does not multiply by each of {vectors} once"
     return None
 
 
 def assignment(place: StepArray, target: str, value: str) -> str:
     """The statement that stores a value; gradients of vectors are added up."""
-    return f"{target} {'+=' if place.array == 'dvectors' else '='} {value}"
+    sign = "+=" if place.array == "dvectors" else "="
+    return f"{target} {sign} {value}"
 
 
 def gate_is_h(cell: Cell) -> bool:
@@ -124,9 +124,10 @@ def gate_is_h(cell: Cell) -> bool:
 def lines(work: StepWork, target: Target) -> list[str]:
     """The statements of one unit, loads at first use, stores at the end."""
     writer = _Writer(work, target)
-    gates = [key for place, key in sorted(work.stores.items()) if place.array == "gates"]
-    for key in (*gates, *work.stores.values()):
-        writer.prepare(key)
+    stores = work.stores
+    gates = sorted(place for place in stores if place.array == "gates")
+    for place in (*gates, *stores):
+        writer.prepare(stores[place])
     return writer.lines + writer.stores()
 
 
@@ -135,7 +136,8 @@ def _fused(cell: str, direction: str) -> tuple[Operation, ...]:
     """The pointwise operations of one step in the middle, after fusing."""
     make = forward_plan if direction == "forward" else backward_plan
     plan = fuse_pointwise(group_gates(make(cell, SIZES)))
-    return tuple(o for o in plan.operations if o.kind == "pointwise" and o.steps == INNER_STEP)
+    inner = [operation for operation in plan.operations if operation.steps == INNER_STEP]
+    return tuple(operation for operation in inner if operation.kind == "pointwise")
 
 
 def _place(properties: Cell, region: Region, direction: str, is_written: bool) -> StepArray:
@@ -145,10 +147,11 @@ def _place(properties: Cell, region: Region, direction: str, is_written: bool) -
     is_after = region.rows[0] > SIZES.B  # a state's block behind the step
     if name == "hU":
         return StepArray("recurrent", gate)
-    if name in properties.states and is_after:
-        is_product = gate_is_h(properties) and direction == "forward" and not is_written
-        return StepArray("gates") if is_product else StepArray(f"{name}_next")
-    return StepArray(name, gate)
+    if name not in properties.states or not is_after:
+        return StepArray(name, gate)
+    if gate_is_h(properties) and direction == "forward" and not is_written:
+        return StepArray("gates")  # the product with the inputs, until h is written over it
+    return StepArray(f"{name}_next")
 
 
 def _single_assignment(properties: Cell, nodes: dict, loads: dict, direction: str) -> dict:
@@ -178,56 +181,17 @@ def _with_recurrent_gradients(properties: Cell, stores: dict) -> dict:
         for gate in range(len(properties.gates)):
             stores[StepArray("dgates_h", gate)] = stores[StepArray("dgates", gate)]
         stores[StepArray("dgates_h", at)] = inner
-    order = (
-        "saved",
-        *(f"{state}_next" for state in reversed(properties.states)),
-        "gates",
-        "dgates",
-        "dgates_h",
-        "dvectors",
-    )
-    rank = {array: number for number, array in enumerate(order)}
-    place_in_order = lambda place: (rank.get(place.array, len(order)), place.gate)
+    states = [f"{state}_next" for state in reversed(properties.states)]
+    order = ["saved", *states, "gates", "dgates", "dgates_h", "dvectors"]
+
+    def place_in_order(place):
+        rank = order.index(place.array) if place.array in order else len(order)
+        return rank, place.gate
+
     return {place: stores[place] for place in sorted(stores, key=place_in_order)}
 
 
-def _factor_out(nodes: dict) -> dict:
-    """a·b − a·c as a·(b − c): the mirror has a product more, since it sends gradients wire by wire."""
-    result = {}
-    for key, node in nodes.items():
-        if node.rule == "sum":
-            node = _factored_sum(key, node, result)
-        result[key] = node
-    return result
-
-
-def _factored_sum(key, node: Node, nodes: dict) -> Node:
-    """The sum with one pair a·b − a·c as a product; what the product reads is added to nodes."""
-    for negative, other in permutations(node.reads, 2):
-        subtracted = nodes.get(_negated(nodes, negative))
-        added = nodes.get(other)
-        if not (_is_product(subtracted) and _is_product(added) and subtracted.reads[0] == added.reads[0]):
-            continue
-        difference = ("difference", key)
-        nodes[difference] = Node("minus", (added.reads[1], subtracted.reads[1]))
-        factored = Node("times", (added.reads[0], difference))
-        rest = tuple(read for read in node.reads if read not in (negative, other))
-        if not rest:
-            return factored
-        nodes["factored", key] = factored
-        return Node("sum", (("factored", key), *rest))
-    return node
-
-
-def _negated(nodes: dict, key):
-    """The operand of a "negative"; None for another node."""
-    return nodes[key].reads[0] if key in nodes and nodes[key].rule == "negative" else None
-
-
-def _is_product(node: Node | None) -> bool:
-    return node is not None and node.rule == "times"
-
-
+NONLINEAR = "tanh", "sigmoid", "relu"
 REPEATED = {"tanh_slope": 1, "sigmoid_slope": 1}  # the operand that their text has twice
 BINDS = dict.fromkeys(("sum", "bias", "minus", "one_minus"), SUM)
 BINDS |= dict.fromkeys(("times", "negative", "tanh_slope", "sigmoid_slope", "relu_slope"), PRODUCT)
@@ -249,8 +213,10 @@ def _least(rule: str, place: int) -> float:
     """How strongly a rule's operand must bind to stand there without brackets."""
     if rule in ("sum", "bias"):
         return SUM
+    if rule == "minus" and place == 0:
+        return SUM
     if rule in ("minus", "one_minus"):
-        return SUM if rule == "minus" and place == 0 else PRODUCT
+        return PRODUCT
     if rule in ("times", "negative") or rule.endswith("_slope"):
         return PRODUCT if place == 0 else NAME
     return 0  # a function's argument
@@ -265,12 +231,14 @@ class _Writer:
         self.functions = FUNCTIONS | target.functions
         self.lines: list[str] = []
         self.texts: dict[object, tuple[str, float]] = {}
+        self.own_lines = _own_lines(work)
         self.uses = Counter(work.stores.values())
         repeated = REPEATED | target.repeated
         for node in _needed(work):
             self.uses.update(node.reads)
             if node.rule in repeated:
-                self.uses[node.reads[repeated[node.rule]]] += 1
+                twice = node.reads[repeated[node.rule]]
+                self.uses[twice] += 1
 
     def prepare(self, key) -> None:
         """Write a value and, before it, those that it needs."""
@@ -285,7 +253,11 @@ class _Writer:
         node = self.work.nodes[key]
         reads = [read for read in node.reads if not self._is_added(read)]
         if node.rule in ("sum", "bias") and len(reads) == 1:
-            self.texts[key] = self._text(reads[0])
+            text, binds = self._text(reads[0])
+            if key in self.own_lines and binds < NAME:
+                self._name(key, self.own_lines[key], text)
+            else:
+                self.texts[key] = text, binds
             return
         operands = []
         own = self.target.binds.get(node.rule)
@@ -294,16 +266,31 @@ class _Writer:
             least = own[0] if own else _least(node.rule, place)
             operands.append(f"({text})" if binds < least else text)
         value = self.functions[node.rule](*operands)
-        if self.uses[key] == 1:
-            self.texts[key] = value, own[1] if own else BINDS.get(node.rule, NAME)
-        else:
+        if self.uses[key] > 1 or key in self.own_lines:
             self._name(key, self._name_of(key), value)
+            return
+        binds = own[1] if own else BINDS.get(node.rule, NAME)
+        self.texts[key] = value, binds
 
     def stores(self) -> list[str]:
-        return [self.target.write(place, self._text(key)[0]) for place, key in self.work.stores.items()]
+        """The last statements, with the gradient of each gate's sum where it is stored.
+
+        Computed before other stores, an LSTM's gradients in float64 had other last bits (Numba's fast math).
+        """
+        cell = self.work.cell
+        statements = []
+        for place, key in self.work.stores.items():
+            text, binds = self._text(key)
+            if place.array == "dgates" and binds < NAME and not gate_is_h(cell):
+                name = _stored_name(cell, place)
+                statements.append(self.target.statement(name, text))
+                text = name
+            statements.append(self.target.write(place, text))
+        return statements
 
     def _is_added(self, key) -> bool:
-        return key in self.work.loads and self.target.is_added(self.work.loads[key])
+        place = self.work.loads.get(key)
+        return place is not None and self.target.is_added(place)
 
     def _text(self, key) -> tuple[str, float]:
         if key not in self.texts:
@@ -311,11 +298,12 @@ class _Writer:
             if place.array in self.target.named:
                 return place.array, NAME
             text = self.target.read(place)
-            own = _own_name(self.work.cell, place)
-            is_vector = place.array == "vectors" and own in self.work.cell.vectors
+            cell = self.work.cell
+            own = _own_name(cell, place)
+            is_vector = place.array == "vectors" and own in cell.vectors
             if self.uses[key] == 1 and not is_vector:
                 return text, NAME
-            self._name(key, _free_name("", own), text)
+            self._name(key, _free_name(own), text)
         return self.texts[key]
 
     def _name(self, key, name: str, value: str) -> None:
@@ -324,18 +312,45 @@ class _Writer:
 
     def _name_of(self, key) -> str:
         """A name for a computed value: its gate's, or one made from where it is stored or what it reads."""
-        for place, stored in self.work.stores.items():
+        work = self.work
+        for place, stored in work.stores.items():
             if stored == key:
-                return _stored_name(self.work.cell, place)
-        node = self.work.nodes[key]
-        arrays = [self.work.loads[read].array for read in node.reads if read in self.work.loads]
+                return _stored_name(work.cell, place)
+        if key in self.own_lines:
+            return self.own_lines[key]
+        node = work.nodes[key]
+        arrays = [work.loads[read].array for read in node.reads if read in work.loads]
         if node.rule == "sum" and arrays:
             return f"{arrays[0]}_total"
         if node.rule == "tanh" and arrays:
             return f"tanh_{arrays[0].removesuffix('_next')}"
         if node.rule == "one_minus":
-            return f"not_{self.texts[node.reads[0]][0]}"
-        return "a" if node.rule in ("sum", "bias") else f"value_{list(self.work.nodes).index(key)}"
+            operand, _ = self.texts[node.reads[0]]
+            return f"not_{operand}"
+        if node.rule in ("sum", "bias"):
+            return "a"
+        number = list(work.nodes).index(key)
+        return f"value_{number}"
+
+
+def _own_lines(work: StepWork) -> dict[object, str]:
+    """Names of gates' sums and gradients, which have a line of their own: see the module's text."""
+    names = {}
+    if gate_is_h(work.cell):
+        return names
+    for place, key in work.stores.items():
+        node = work.nodes.get(key)
+        if node is None or place.array not in ("gates", "dgates"):
+            continue
+        gate = work.cell.gates[place.gate]
+        of_operand = f"a_{gate}"
+        if place.array == "dgates":
+            of_operand = f"d{gate}" if f"d{gate}" not in TAKEN else f"dgate_{gate}"
+        operand = work.nodes.get(node.reads[0])
+        is_function = node.rule.removesuffix("_slope") in NONLINEAR
+        if is_function and operand and operand.rule in ("sum", "bias"):
+            names[node.reads[0]] = of_operand
+    return names
 
 
 def _needed(work: StepWork) -> list[Node]:
@@ -351,38 +366,24 @@ def _needed(work: StepWork) -> list[Node]:
 
 def _own_name(cell: Cell, place: StepArray) -> str:
     """The name of a number that is loaded: a gate's, a vector's, or one made from its array."""
-    names = {"gates": cell.gates, "vectors": cell.vector_wires}.get(place.array)
-    return names[place.gate] if names else f"{place.array}_j"
+    if place.array == "gates":
+        return cell.gates[place.gate]
+    if place.array == "vectors":
+        return cell.vector_wires[place.gate]
+    return f"{place.array}_j"
 
 
-def _free_name(prefix: str, gate: str) -> str:
-    """The name of a gate, or of its gradient, unless a loop has another meaning for it."""
-    name = prefix + gate
-    return f"{prefix}gate_{gate}" if name in TAKEN else name
+def _free_name(gate: str) -> str:
+    """The name of a gate, unless a loop has another meaning for it."""
+    return f"gate_{gate}" if gate in TAKEN else gate
 
 
 def _stored_name(cell: Cell, place: StepArray) -> str:
     if place.array == "gates":
-        return _free_name("", cell.gates[place.gate])
+        return _free_name(cell.gates[place.gate])
     if place.array.startswith("dgates"):
-        return _free_name("d", cell.gates[place.gate])
-    if place.array.endswith("_next"):
-        return f"next_{place.array.removesuffix('_next')}"
-    return {"saved": "inner"}.get(place.array, f"{place.array}_before")
-
-
-def signature(name: str, arguments: list[str]) -> str:
-    """The first lines of a function."""
-    return folded(f"def {name}", arguments, end=":")
-
-
-def folded(name: str, arguments: list[str], indent: int = 0, end: str = "") -> str:
-    """A name and its arguments in brackets, folded as the formatter does, or kept from it."""
-    text = ", ".join(arguments)
-    if indent + len(f"{name}({text}){end}") <= WIDTH:
-        return textwrap.indent(f"{name}({text}){end}", " " * indent)
-    inner = "    "
-    if indent + len(inner) + len(text) <= WIDTH:
-        return textwrap.indent(f"{name}(\n{inner}{text}\n){end}", " " * indent)
-    body = textwrap.fill(f"{text},", WIDTH - indent, initial_indent=inner, subsequent_indent=inner)
-    return textwrap.indent(f"{name}(\n{body}\n){end}  # fmt: skip", " " * indent)
+        return f"da_{cell.gates[place.gate]}"
+    if place.array == "saved":
+        return "inner"
+    state = place.array.removesuffix("_next")
+    return f"{place.array}_before" if state == place.array else f"next_{state}"

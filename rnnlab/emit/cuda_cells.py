@@ -12,6 +12,7 @@ HEADER = """\
 // BACKWARD_READS_H say whether a step reads h, before it or after it.
 // step_forward: gates come in holding the products with the inputs, with biases, and are left holding the
 // gates; sums are the recurrent products, vectors the unit's numbers beside the biases.  Gives the next h.
+// a_r is the sum that gate r is a function of, da_r its gradient.
 // step_backward: dh is what reaches h after the step but for past, which goes past the products; dc and past
 // are left as those before the step.  dgates and dgates_h get the gradients of the gates' sums: of their part
 // from the inputs, and from h.  dvectors are added to: the gradients of the cell's own vectors.
@@ -30,7 +31,7 @@ DEVICE void step_backward(const float (&gates)[4], const Vectors &vectors, float
 """,
 }
 FLAGS = "HAS_C", "SAVES", "PASSES_H", "FORWARD_READS_H", "BACKWARD_READS_H"
-BLOCKS = {"recurrent": "sums"} | {name: name for name in "gates dgates dgates_h vectors dvectors".split()}
+BLOCKS = "gates", "dgates", "dgates_h", "vectors", "dvectors"
 
 
 def source() -> str:
@@ -41,12 +42,16 @@ def source() -> str:
 
 def _place(place: StepArray) -> str:
     if place.array in BLOCKS:
-        return f"{BLOCKS[place.array]}[{place.gate}]"
-    return {"dh": "past"}.get(place.array, place.array)
+        return f"{place.array}[{place.gate}]"
+    if place.array == "recurrent":
+        return f"sums[{place.gate}]"
+    return "past" if place.array == "dh" else place.array
 
 
 def _write(place: StepArray, value: str) -> str:
-    return f"return {value}" if place.array == "h_next" else assignment(place, _place(place), value)
+    if place.array == "h_next":
+        return f"return {value}"
+    return assignment(place, _place(place), value)
 
 
 TARGET = Target(
@@ -69,20 +74,27 @@ TARGET = Target(
 
 def _cell(number: int, cell: str) -> str:
     """The part of the header for one cell."""
-    works = {direction: work_of(cell, direction) for direction in SIGNATURES}
     properties = CELLS[cell]
     _, gates, inner, _, *flags, vectors, own = properties_of(cell, number)
-    reads = [{place.array for place in work.loads.values()} for work in works.values()]
-    flags += [not arrays.isdisjoint(("h", "h_next")) for arrays in reads]
-    condition = f"{'elif' if number else 'if'} CELL == {number}"
-    text = f"#{condition}  // {properties.mode}: gates {' '.join(properties.gates)}\n"
+    functions = ""
+    for direction, signature in SIGNATURES.items():
+        work = work_of(cell, direction)
+        arrays = {place.array for place in work.loads.values()}
+        flags.append("h" in arrays or "h_next" in arrays)
+        body = "".join(f"  {line};\n" for line in _body(work, direction))
+        functions += f"{signature}{body}}}\n"
+    condition = "elif" if number else "if"
+    names = " ".join(properties.gates)
+    text = f"#{condition} CELL == {number}  // {properties.mode}: gates {names}\n"
     text += f"constexpr int GATES = {gates}, INNER = {inner}, VECTORS = {vectors}, OWN_VECTORS = {own};\n"
     text += "typedef float Vectors[VECTORS + 1];\n"  # C++ has no array of length 0
-    values = ", ".join(f"{name} = {str(value).lower()}" for name, value in zip(FLAGS, flags, strict=True))
-    text += f"constexpr bool {values};\n"
-    for direction, signature in SIGNATURES.items():
-        text += signature + "".join(f"  {line};\n" for line in _body(works[direction], direction)) + "}\n"
-    return text
+    values = []
+    for name, flag in zip(FLAGS, flags, strict=True):
+        value = "true" if flag else "false"
+        values.append(f"{name} = {value}")
+    listed = ", ".join(values)
+    text += f"constexpr bool {listed};\n"
+    return text + functions
 
 
 def _body(work: StepWork, direction: str) -> list[str]:
@@ -91,6 +103,7 @@ def _body(work: StepWork, direction: str) -> list[str]:
         return sorted(body, key=lambda line: line.startswith("return"))
     if StepArray("dh") in work.stores:
         body.insert(0, "dh += past")
-    if not any(place.array == "dgates_h" for place in work.stores):
-        body.append(f"for (int g = 0; g < {len(work.cell.gates)}; g++) dgates_h[g] = dgates[g]")
+    if StepArray("dgates_h") not in work.stores:
+        gates = len(work.cell.gates)
+        body.append(f"for (int g = 0; g < {gates}; g++) dgates_h[g] = dgates[g]")
     return body

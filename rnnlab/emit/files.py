@@ -24,11 +24,13 @@ COPIED = "# Written by `make course`: a copy of {}\n"
 
 def derived() -> dict[Path, bytes]:
     """The bytes of each derived file, by its path."""
-    copies = {
-        ROOT / path: COPIED.format(original).encode() + (ROOT / original).read_bytes()
-        for path, original in COPIES.items()
-    }
-    return copies | {KERNELS / name: source().encode() for name, source in SOURCES.items()}
+    texts = {}
+    for path, original in COPIES.items():
+        head = COPIED.format(original).encode()
+        texts[ROOT / path] = head + (ROOT / original).read_bytes()
+    for name, source in SOURCES.items():
+        texts[KERNELS / name] = source().encode()
+    return texts
 
 
 def stale() -> list[Path]:

@@ -30,19 +30,20 @@ class KernelProperties(NamedTuple):
 
 def source() -> str:
     """The text of the module."""
-    rows = (
-        f'    "{CELLS[name].mode}": KernelProperties{properties_of(name, number)},\n'
-        for number, name in enumerate(suitable())
-    )
-    return f"{HEADER}KERNEL_PROPERTIES = {{  # by the cell's mode\n{''.join(rows)}}}\n"
+    rows = ""
+    for number, name in enumerate(suitable()):
+        properties = properties_of(name, number)
+        rows += f'    "{CELLS[name].mode}": KernelProperties{properties},\n'
+    return f"{HEADER}KERNEL_PROPERTIES = {{  # by the cell's mode\n{rows}}}\n"
 
 
 def properties_of(name: str, number: int) -> tuple:
     """The fields of a KernelProperties."""
     cell = CELLS[name]
-    stores = {direction: work_of(name, direction).stores for direction in ("forward", "backward")}
+    gates = len(cell.gates)
     inner = cell.gates.index(cell.inner_bias) if cell.inner_bias else -1
-    saves = StepArray("saved") in stores["forward"]
-    passes_h = StepArray("dh") in stores["backward"]
+    has_c = "c" in cell.states
+    saves = StepArray("saved") in work_of(name, "forward").stores
+    passes_h = StepArray("dh") in work_of(name, "backward").stores
     vectors = len(cell.vector_wires), len(cell.vectors)
-    return number, len(cell.gates), inner, gate_is_h(cell), "c" in cell.states, saves, passes_h, *vectors
+    return number, gates, inner, gate_is_h(cell), has_c, saves, passes_h, *vectors

@@ -1,5 +1,7 @@
 """A step's pointwise work for one unit of one sequence: device functions in Numba's CUDA."""
 
+from textwrap import indent
+
 from rnnlab.cells import CELLS
 from rnnlab.emit.body import PRODUCT, SUM, StepArray, Target, assignment, lines, suitable, work_of
 
@@ -10,6 +12,8 @@ Derived from rnnlab.graphs.cells by rnnlab.emit.numba_device: change it there, t
 All arrays are flat.  `gate` is the place of the unit's first gate in [T,B,G·H], the others lie H further on;
 `before` is its place in [T,B,H], which in [T+1,B,H] is that of the state before the step; `after` is that
 of the state after it; `row` is its place in [B,H].
+
+a_r is the sum that gate r is a function of, da_r its gradient.
 
 Forward: sums [G] are the recurrent products; vectors [V·H] are numbers of each unit beside the biases; gates
 hold the input products with the biases, and are left holding the gates; reserve has what else is stored of a
@@ -71,8 +75,10 @@ FUNCTIONS = {
 
 def source() -> str:
     """The text of the module."""
-    makers = "".join(f'    "{CELLS[cell].mode}": _{CELLS[cell].mode},\n' for cell in suitable())
-    return HEADER + "".join(map(_maker, suitable())) + f"\n\nMAKERS = {{\n{makers}}}\n"
+    makers = "".join(map(_maker, suitable()))
+    modes = [CELLS[cell].mode for cell in suitable()]
+    table = "".join(f'    "{mode}": _{mode},\n' for mode in modes)
+    return f"{HEADER}{makers}\n\nMAKERS = {{\n{table}}}\n"
 
 
 def _target(cell: str) -> Target:
@@ -80,7 +86,8 @@ def _target(cell: str) -> Target:
     places = {StepArray("h"): "h[before]", StepArray("h_next"): "h[after]"}
     places |= _numbers(cell, "forward", ("c_next", "saved"), "reserve", "before")
     if c := places.get(StepArray("c_next")):
-        places |= {StepArray("c"): c, StepArray("c_next"): c.replace("before", "after")}
+        places[StepArray("c")] = c
+        places[StepArray("c_next")] = c.replace("before", "after")
     places |= _numbers(cell, "backward", ("dc", "dh", "dvectors"), "carry", "row")
 
     def text(place: StepArray) -> str:
@@ -88,12 +95,16 @@ def _target(cell: str) -> Target:
             return f"sums[{place.gate}]"
         if place.array not in BLOCKS:
             return places[place]
+        first = BLOCKS[place.array]
         further = {0: "", 1: " + H"}.get(place.gate, f" + {place.gate} * H")
-        return f"{place.array}[{BLOCKS[place.array]}{further}]"
+        return f"{place.array}[{first}{further}]"
+
+    def write(place: StepArray, value: str) -> str:
+        return assignment(place, text(place), value)
 
     return Target(
         read=text,
-        write=lambda place, value: assignment(place, text(place), value),
+        write=write,
         functions=FUNCTIONS,
         binds={"sigmoid": (PRODUCT, SUM), "relu_slope": (PRODUCT, 0)},
         named=("dh",),
@@ -104,21 +115,31 @@ def _target(cell: str) -> Target:
 def _numbers(cell: str, direction: str, order: tuple[str, ...], array: str, row: str) -> dict[StepArray, str]:
     """Where the numbers lie that a step leaves in a row of `array`, those of c first."""
     stores = work_of(cell, direction).stores
-    numbers = [place for name in order for place in sorted(stores) if place.array == name]
-    first = f"{len(numbers)} * {row}" if len(numbers) > 1 else row
-    further = ["", *(f" + {at}" for at in range(1, len(numbers)))]
-    return {place: f"{array}[{first}{more}]" for place, more in zip(numbers, further, strict=False)}
+    numbers = [place for place in stores if place.array in order]
+    numbers.sort(key=lambda place: (order.index(place.array), place.gate))
+    count = len(numbers)
+    first = row if count == 1 else f"{count} * {row}"
+    places = {}
+    for at, place in enumerate(numbers):
+        further = f" + {at}" if at else ""
+        places[place] = f"{array}[{first}{further}]"
+    return places
 
 
 def _maker(cell: str) -> str:
     target = _target(cell)
-    functions = {way: lines(work_of(cell, way), target) for way in ARGUMENTS}
-    if StepArray("dh") in work_of(cell, "backward").stores:
-        functions["backward"].insert(0, f"dh += {target.read(StepArray('dh'))}")
-    text = "\n".join(line for body in functions.values() for line in body)
-    constants = [f"    {name} = scalar_type({value})\n" for name, value in CONSTANTS.items() if name in text]
-    result = f"\n\ndef _{CELLS[cell].mode}(scalar_type: type) -> Pointwise:\n{''.join(constants)}"
-    for way, body in functions.items():
-        inside = "".join(f"        {line}\n" for line in body)
-        result += f"\n    @cuda.jit(device=True)\n    def {way}({ARGUMENTS[way]}):\n{inside}"
-    return f"{result}\n    return Pointwise(forward, backward)\n"
+    functions = ""
+    for direction, arguments in ARGUMENTS.items():
+        work = work_of(cell, direction)
+        body = lines(work, target)
+        dh = StepArray("dh")
+        if dh in work.stores:
+            body.insert(0, f"dh += {target.read(dh)}")
+        inside = indent("\n".join(body), " " * 8)
+        functions += f"\n    @cuda.jit(device=True)\n    def {direction}({arguments}):\n{inside}\n"
+    constants = ""
+    for name, value in CONSTANTS.items():
+        if name in functions:
+            constants += f"    {name} = scalar_type({value})\n"
+    head = f"def _{CELLS[cell].mode}(scalar_type: type) -> Pointwise:"
+    return f"\n\n{head}\n{constants}{functions}\n    return Pointwise(forward, backward)\n"

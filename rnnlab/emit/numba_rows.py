@@ -13,12 +13,11 @@ from rnnlab.emit.body import (
     StepWork,
     Target,
     assignment,
-    folded,
     lines,
-    signature,
     suitable,
     work_of,
 )
+from rnnlab.emit.folding import folded, signature
 
 HEADER = '''"""A step's pointwise work for one sequence, forward and backward, each in a loop over its units.
 
@@ -26,10 +25,10 @@ Derived from rnnlab.graphs.cells by rnnlab.emit.numba_rows: change it there, the
 
 Rows: gates [G·H] holds the input product and is left holding the gates; recurrent [G·H] is the recurrent
 product; vectors [V·H] are numbers of each unit beside the bias; saved [H] is what a gradient needs beside
-gates and states.  Backward writes dgates [G·H] (and dgates_h where the recurrent part differs) and adds to
-dvectors, the gradients of the cell's own vectors.  dh [H] is the gradient after the step; where a state
-reaches the next one past the products, its gradient is left as the one before the step, without what the
-products add.
+gates and states.  a_r is the sum that gate r is a function of, da_r its gradient.  Backward writes these
+gradients to dgates [G·H] (and to dgates_h where the recurrent part differs) and adds to dvectors, the
+gradients of the cell's own vectors.  dh [H] is the gradient after the step; where a state reaches the next
+one past the products, its gradient is left as the one before the step, without what the products add.
 ROWS, at the end, has loops over n sequences from `lo` on, of step t of arrays of all steps; see rows.Rows.
 """
 
@@ -47,17 +46,19 @@ ORDER = {
 
 def source() -> str:
     """The text of the module."""
-    makers = (_function, _row_loop)
-    functions = "".join(make(cell, way) for cell in suitable() for make in makers for way in ORDER)
-    row = '    "{0}": Rows(_{0}_rows, _{0}_rows_backward),\n'.format
-    rows = "".join(row(CELLS[cell].mode) for cell in suitable())
+    functions = ""
+    rows = ""
+    for cell in suitable():
+        for make in (_function, _row_loop):
+            functions += "".join(make(cell, direction) for direction in ORDER)
+        mode = CELLS[cell].mode
+        rows += f'    "{mode}": Rows(_{mode}_rows, _{mode}_rows_backward),\n'
     return f"{HEADER}{functions}\n\nROWS = {{\n{rows}}}\n"
 
 
 def _place(place: StepArray) -> str:
-    if place.gate == 0:
-        return f"{place.array}[j]"
-    return f"{place.array}[{'H' if place.gate == 1 else f'{place.gate} * H'} + j]"
+    distance = {0: "", 1: "H + "}.get(place.gate, f"{place.gate} * H + ")
+    return f"{place.array}[{distance}j]"
 
 
 TARGET = Target(
@@ -74,7 +75,8 @@ TARGET = Target(
 
 def arguments(work: StepWork, direction: str) -> list[str]:
     """The arrays of a step, in the order of its function's arguments."""
-    arrays = {place.array for place in (*work.loads.values(), *work.stores)}
+    places = [*work.loads.values(), *work.stores]
+    arrays = {place.array for place in places}
     return [name for name in ORDER[direction] if name in arrays]
 
 
@@ -88,16 +90,15 @@ def _function(cell: str, direction: str) -> str:
     work = work_of(cell, direction)
     own = arguments(work, direction)
     body = lines(work, TARGET)
-    text = "\n".join(body)
+    loop = indent("\n".join(body), " " * 8)
     size = own[-1] if direction == "forward" else "dh"
-    head = [f"H = {size}.size"]
-    head += [
-        f"{name} = {size}.dtype.type({value})" for value, name in enumerate(("zero", "one")) if name in text
-    ]
+    head = f"    H = {size}.size\n"
+    for value, name in enumerate(("zero", "one")):
+        if name in loop:
+            head += f"    {name} = {size}.dtype.type({value})\n"
     name = function_name(cell, direction)
-    statements = [*head, "for j in range(H):", *(f"    {line}" for line in body)]
-    inside = "".join(f"    {line}\n" for line in statements)
-    return f"\n\n@njit(**OPTIONS)\ndef {name}({', '.join(own)}):\n{inside}"
+    listed = ", ".join(own)
+    return f"\n\n@njit(**OPTIONS)\ndef {name}({listed}):\n{head}    for j in range(H):\n{loop}\n"
 
 
 ROW_ARGUMENTS = {
@@ -130,19 +131,24 @@ def _row_loop(cell: str, direction: str) -> str:
     """
     work = work_of(cell, direction)
     own = arguments(work, direction)
-    places = {name: ROW_PLACES[direction].get(name, "{}[row]").format(name) for name in own}
-    first = []
+    places = {}
+    for array in own:
+        place = ROW_PLACES[direction].get(array, "{}[row]")
+        places[array] = place.format(array)
+    before = ""
     rows = "recurrent" if direction == "forward" else "carry"
     if direction == "backward" and StepArray("dh") not in work.stores:  # an array that overlaps no other
-        first = ["sum_of_row = np.empty(dy.shape[2], dy.dtype)"]
+        before = "    sum_of_row = np.empty(dy.shape[2], dy.dtype)\n"
         places["dh"] = "sum_of_row"
-    body = [dedent(folded(function_name(cell, direction), [places[name] for name in own], indent=8))]
+    name = function_name(cell, direction)
+    call = folded(name, [places[array] for array in own], indent=8)
+    body = ["b = lo + row", dedent(call)]
     if direction == "backward":
-        body.insert(0, f"add_gradients({places['dh']}, carry[row], dy[t, b])")
-        sums = {"db": "dgates", "db_h": "dgates_h"}
-        body += [f"add_up({total}, {places[array]})" for total, array in sums.items() if array in own]
-    name = function_name(cell, direction).replace(CELLS[cell].mode, f"_{CELLS[cell].mode}_rows", 1)
-    loop = indent("\n".join(("b = lo + row", *body)), " " * 4)
-    inside = indent("\n".join((*first, f"for row in range(len({rows})):", loop)), " " * 4)
-    head = signature(name, ROW_ARGUMENTS[direction].split(", "))
-    return f"\n\n@njit(**OPTIONS)\n{head}\n{inside}\n"
+        body.insert(1, f"add_gradients({places['dh']}, carry[row], dy[t, b])")
+        for total, array in (("db", "dgates"), ("db_h", "dgates_h")):
+            if array in own:
+                body.append(f"add_up({total}, {places[array]})")
+    mode = CELLS[cell].mode
+    loop = indent("\n".join(body), " " * 8)
+    head = signature(name.replace(mode, f"_{mode}_rows", 1), ROW_ARGUMENTS[direction].split(", "))
+    return f"\n\n@njit(**OPTIONS)\n{head}\n{before}    for row in range(len({rows})):\n{loop}\n"

@@ -13,13 +13,12 @@ from rnnlab.emit.body import (
     StepArray,
     StepWork,
     Target,
-    folded,
     gate_is_h,
     lines,
-    signature,
     suitable,
     work_of,
 )
+from rnnlab.emit.folding import folded, signature
 from rnnlab.emit.numba_rows import function_name
 
 HEADER = '''"""The pointwise work of a step, forward and backward, on the units of one panel, as vectors.
@@ -30,6 +29,8 @@ The arrays are flat and laid out so that what a panel's units need lies together
 for time step t and panel p all gates of all sequences, c, saved and the like are [T,P,B,width].  `gates_at`
 and the like are where the first row (sequence) of a step and panel starts.  h and the gradients of the gates
 are rows of their own, [.,B,H], because products read them row by row.
+
+a_r is the sum that gate r is a function of, da_r its gradient.
 
 Forward: gates come in holding the products (without bias), and are left holding the gates; a cell of one gate
 has them in h.  bias [G+V,H'] has the vectors of a step behind the biases of the gates.  saved: where a gate
@@ -84,8 +85,12 @@ NUMBERS = {  # role -> array and place of a vector with one number a unit
 
 def source() -> str:
     """The text of the module."""
-    functions = "".join(_function(cell, way)[1] for cell in suitable() for way in ORDER)
-    return HEADER + functions + "".join(map(_any_step, ORDER))
+    text = HEADER
+    for cell in suitable():
+        for direction in ORDER:
+            _, function = _function(cell, direction)
+            text += function
+    return text + "".join(map(_any_step, ORDER))
 
 
 def _target(work: StepWork) -> Target:
@@ -99,15 +104,16 @@ def _target(work: StepWork) -> Target:
         if place.array == "recurrent":
             return NUMBERS["saved"]
         if place.array == "gates":
-            return NUMBERS["h_next"] if is_h else ("gates", _plus("gate", place.gate, "width"))
-        if place.array == "bias":
-            return "bias", _plus("bias_at", place.gate, "bias_row") + " + j"
-        if place.array == "vectors":
-            return "bias", _plus("bias_at", gates + place.gate, "bias_row") + " + j"
-        if place.array == "dvectors":
-            return "dvectors", _plus("bias_at", place.gate, "bias_row") + " + j"
+            if is_h:
+                return NUMBERS["h_next"]
+            return "gates", _plus("gate", place.gate, "width")
+        if place.array in ("bias", "vectors", "dvectors"):
+            row = gates + place.gate if place.array == "vectors" else place.gate
+            unit = _plus("bias_at", row, "bias_row") + " + j"
+            return "dvectors" if place.array == "dvectors" else "bias", unit
         if place.array.startswith("dgates"):
-            return "dg", _plus("out", _column(place, gates, inner), "dg_gate")
+            column = _column(place, gates, inner)
+            return "dg", _plus("out", column, "dg_gate")
         return NUMBERS[place.array]
 
     def read(at: StepArray) -> str:
@@ -116,7 +122,8 @@ def _target(work: StepWork) -> Target:
     def write(at: StepArray, value: str) -> str:
         if at.array == "dvectors":
             value = f"{read(at)} + {value}"
-        return dedent(folded("store", [*place(at), value], indent=12))
+        statement = folded("store", [*place(at), value], indent=12)
+        return dedent(statement)
 
     return Target(
         read=read,
@@ -128,9 +135,8 @@ def _target(work: StepWork) -> Target:
 
 
 def _plus(first: str, count: int, distance: str) -> str:
-    if count == 0:
-        return first
-    return f"{first} + {distance}" if count == 1 else f"{first} + {count} * {distance}"
+    further = {0: "", 1: f" + {distance}"}.get(count, f" + {count} * {distance}")
+    return first + further
 
 
 def _column(place: StepArray, gates: int, inner: int | None) -> int:
@@ -139,7 +145,9 @@ def _column(place: StepArray, gates: int, inner: int | None) -> int:
         return place.gate
     if place.gate == inner:
         return 0 if place.array == "dgates" else gates
-    return place.gate + 1 - (place.gate > inner)
+    if place.gate > inner:
+        return place.gate
+    return place.gate + 1
 
 
 @cache
@@ -148,34 +156,49 @@ def _function(cell: str, direction: str) -> tuple[list[str], str]:
     work = work_of(cell, direction)
     inner = work.cell.inner_bias
     if inner:  # the recurrent part of the other gates' gradients is the same
-        of_inner = StepArray("dgates_h", work.cell.gates.index(inner))
-        stores = {at: key for at, key in work.stores.items() if at.array != "dgates_h" or at == of_inner}
+        stores = dict(work.stores)
+        for gate, name in enumerate(work.cell.gates):
+            if name != inner:
+                stores.pop(StepArray("dgates_h", gate), None)
         work = replace(work, stores=stores)
     body = lines(work, _target(work))
     if direction == "backward":
         past = "load(past, at + unit) + " if StepArray("dh") in work.stores else ""
         body.insert(0, f"dh = load(carry, at + unit) + {past}load(dy, dy_at + row * dy_row + j)")
-    used = _names(body)
+    used = _names("\n".join(body))
     gates = len(work.cell.gates)
-    places = [f"{name} = {text.format(gates=gates)}" for name, text in PLACES.items() if name in used]
-    body = [*places, *body]
+    places = []
+    for name, text in PLACES.items():
+        if name in used:
+            place = text.format(gates=gates)
+            places.append(f"{name} = {place}")
+    loop = indent("\n".join([*places, *body]), " " * 12)
     like = "h" if direction == "forward" else "dg"
-    head = f"vector = lanes({like})\nwidth = VECTORS * vector\nfor row in range(rows):\n"
-    inside = f"{head}    for j in range(0, width, vector):\n" + indent("\n".join(body), " " * 8)
-    arguments = [name for name in ORDER[direction].split() if name in _names([inside])]
+    inside = f"""\
+    vector = lanes({like})
+    width = VECTORS * vector
+    for row in range(rows):
+        for j in range(0, width, vector):
+{loop}
+"""
+    used = _names(inside)
+    arguments = [name for name in ORDER[direction].split() if name in used]
     opening = signature(function_name(cell, direction), arguments)
-    return arguments, f"\n\n@njit(**OPTIONS)\n{opening}\n{indent(inside, ' ' * 4)}\n"
+    return arguments, f"\n\n@njit(**OPTIONS)\n{opening}\n{inside}"
 
 
-def _names(statements: list[str]) -> set[str]:
-    return set(re.findall(r"\w+", " ".join(statements)))
+def _names(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
 
 
 def _any_step(direction: str) -> str:
     """The function that runs the step of the cell with a number."""
     body = ""
     for number, cell in enumerate(suitable()):
-        call = folded(function_name(cell, direction), _function(cell, direction)[0], indent=8)
-        body += f"    {'elif' if number else 'if'} number == {number}:\n{call}\n"
-    opening = signature(direction, ["number", *ORDER[direction].split()])
+        arguments, _ = _function(cell, direction)
+        call = folded(function_name(cell, direction), arguments, indent=8)
+        condition = "elif" if number else "if"
+        body += f"    {condition} number == {number}:\n{call}\n"
+    names = ORDER[direction].split()
+    opening = signature(direction, ["number", *names])
     return f"\n\n@njit(**OPTIONS)\n{opening}\n{body}"

@@ -7,10 +7,12 @@ from new_cells import NEW_CELLS
 from two_files import copy_with_new_cells, emulated_errors_of, errors_of, run_in
 from values_in import holds
 
-from rnnlab import reference
-from rnnlab.cells import CELLS
-from rnnlab.emit import files
+from rnnlab import cells, reference
+from rnnlab.cells import CELLS, Cell
+from rnnlab.emit import files, numba_rows
 from rnnlab.emit.body import suitable, work_of
+from rnnlab.graphs.cells import EQUATIONS
+from rnnlab.graphs.graph import sigmoid
 from rnnlab.ladder import RUNGS
 from rnnlab.ladder.properties import WITH_KERNELS
 from rnnlab.network import Network
@@ -116,6 +118,34 @@ def test_the_gradients_of_new_cells_are_those_of_finite_differences(cell, monkey
     gradients = reference.backward(network, stored, dy, states[1])[2]
     along = sum(np.sum(gradients[name] * change[name]) for name in gradients)
     assert along == pytest.approx((loss(1e-6) - loss(-1e-6)) / 2e-6, rel=1e-7)
+
+
+def linear_candidate(g, x, h, t):
+    z = g.name("z" + t, sigmoid(x @ g.W_z.T + h @ g.U_z.T + g.b_z))
+    n = g.name("n" + t, x @ g.W_n.T + h @ g.U_n.T + g.b_n)
+    return {"h": z * h + n}
+
+
+def test_the_gradient_of_a_gate_without_a_function_is_that_of_finite_differences(monkeypatch):
+    monkeypatch.setitem(CELLS, "linear", Cell("linear", ("z", "n"), ("h",)))
+    monkeypatch.setitem(EQUATIONS, "linear", linear_candidate)
+    names = {"njit": lambda **options: lambda function: function, "OPTIONS": {}, "sigmoid": cells.sigmoid}
+    for direction in ("forward", "backward"):
+        exec(numba_rows._function("linear", direction), names)
+    rng = np.random.default_rng(3)
+    a, recurrent, bias = rng.normal(size=(3, 6))
+    h, dh = rng.normal(size=(2, 3))
+
+    def step(a):
+        gates, h_next = a.copy(), np.empty(3)
+        names["linear"](gates, recurrent, bias, h, h_next)
+        return gates, h_next
+
+    dgates = np.empty(6)
+    names["linear_backward"](step(a)[0], h, dh.copy(), dgates)
+    moves = 1e-6 * np.eye(6)
+    differences = [np.sum(dh * (step(a + move)[1] - step(a - move)[1])) / 2e-6 for move in moves]
+    assert dgates == pytest.approx(differences, rel=1e-7)
 
 
 def test_a_cell_with_two_products_a_step_has_no_loop():

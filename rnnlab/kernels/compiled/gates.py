@@ -4,10 +4,10 @@ Derived from rnnlab.graphs.cells by rnnlab.emit.numba_rows: change it there, the
 
 Rows: gates [G·H] holds the input product and is left holding the gates; recurrent [G·H] is the recurrent
 product; vectors [V·H] are numbers of each unit beside the bias; saved [H] is what a gradient needs beside
-gates and states.  Backward writes dgates [G·H] (and dgates_h where the recurrent part differs) and adds to
-dvectors, the gradients of the cell's own vectors.  dh [H] is the gradient after the step; where a state
-reaches the next one past the products, its gradient is left as the one before the step, without what the
-products add.
+gates and states.  a_r is the sum that gate r is a function of, da_r its gradient.  Backward writes these
+gradients to dgates [G·H] (and to dgates_h where the recurrent part differs) and adds to dvectors, the
+gradients of the cell's own vectors.  dh [H] is the gradient after the step; where a state reaches the next
+one past the products, its gradient is left as the one before the step, without what the products add.
 ROWS, at the end, has loops over n sequences from `lo` on, of step t of arrays of all steps; see rows.Rows.
 """
 
@@ -95,10 +95,13 @@ def gru(gates, recurrent, bias, vectors, h, saved, h_next):
     H = h_next.size
     one = h_next.dtype.type(1)
     for j in range(H):
-        r = sigmoid(gates[j] + recurrent[j] + bias[j])
-        z = sigmoid(gates[H + j] + recurrent[H + j] + bias[H + j])
+        a_r = gates[j] + recurrent[j] + bias[j]
+        r = sigmoid(a_r)
+        a_z = gates[H + j] + recurrent[H + j] + bias[H + j]
+        z = sigmoid(a_z)
         inner = recurrent[2 * H + j] + vectors[j]
-        n = tanh(gates[2 * H + j] + bias[2 * H + j] + r * inner)
+        a_n = gates[2 * H + j] + bias[2 * H + j] + r * inner
+        n = tanh(a_n)
         saved[j] = inner
         h_next[j] = (one - z) * n + z * h[j]
         gates[j] = r
@@ -114,16 +117,16 @@ def gru_backward(gates, saved, h, dh, dgates, dgates_h):
         z = gates[H + j]
         dh_j = dh[j]
         n = gates[2 * H + j]
-        dn = dh_j * (one - z) * (one - n * n)
+        da_n = dh_j * (one - z) * (one - n * n)
         r = gates[j]
-        dr = dn * saved[j] * r * (one - r)
-        dz = dh_j * (h[j] - n) * z * (one - z)
-        dgates[j] = dr
-        dgates[H + j] = dz
-        dgates[2 * H + j] = dn
-        dgates_h[j] = dr
-        dgates_h[H + j] = dz
-        dgates_h[2 * H + j] = dn * r
+        da_r = da_n * saved[j] * r * (one - r)
+        da_z = dh_j * (h[j] - n) * z * (one - z)
+        dgates[j] = da_r
+        dgates[H + j] = da_z
+        dgates[2 * H + j] = da_n
+        dgates_h[j] = da_r
+        dgates_h[H + j] = da_z
+        dgates_h[2 * H + j] = da_n * r
         dh[j] = dh_j * z
 
 
@@ -150,10 +153,14 @@ def _gru_rows_backward(
 def lstm(gates, recurrent, bias, c, c_next, h_next):
     H = h_next.size
     for j in range(H):
-        i = sigmoid(gates[j] + recurrent[j] + bias[j])
-        f = sigmoid(gates[H + j] + recurrent[H + j] + bias[H + j])
-        g = tanh(gates[2 * H + j] + recurrent[2 * H + j] + bias[2 * H + j])
-        o = sigmoid(gates[3 * H + j] + recurrent[3 * H + j] + bias[3 * H + j])
+        a_i = gates[j] + recurrent[j] + bias[j]
+        i = sigmoid(a_i)
+        a_f = gates[H + j] + recurrent[H + j] + bias[H + j]
+        f = sigmoid(a_f)
+        a_g = gates[2 * H + j] + recurrent[2 * H + j] + bias[2 * H + j]
+        g = tanh(a_g)
+        a_o = gates[3 * H + j] + recurrent[3 * H + j] + bias[3 * H + j]
+        o = sigmoid(a_o)
         next_c = f * c[j] + i * g
         c_next[j] = next_c
         h_next[j] = o * tanh(next_c)
@@ -175,10 +182,14 @@ def lstm_backward(gates, c, c_next, dh, dc, dgates):
         g = gates[2 * H + j]
         i = gates[j]
         f = gates[H + j]
-        dgates[j] = dc_total * g * i * (one - i)
-        dgates[H + j] = dc_total * c[j] * f * (one - f)
-        dgates[2 * H + j] = dc_total * i * (one - g * g)
-        dgates[3 * H + j] = dh_j * tanh_c * o * (one - o)
+        da_i = dc_total * g * i * (one - i)
+        dgates[j] = da_i
+        da_f = dc_total * c[j] * f * (one - f)
+        dgates[H + j] = da_f
+        da_g = dc_total * i * (one - g * g)
+        dgates[2 * H + j] = da_g
+        da_o = dh_j * tanh_c * o * (one - o)
+        dgates[3 * H + j] = da_o
         dc[j] = dc_total * f
 
 

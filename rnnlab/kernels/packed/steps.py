@@ -7,6 +7,8 @@ for time step t and panel p all gates of all sequences, c, saved and the like ar
 and the like are where the first row (sequence) of a step and panel starts.  h and the gradients of the gates
 are rows of their own, [.,B,H], because products read them row by row.
 
+a_r is the sum that gate r is a function of, da_r its gradient.
+
 Forward: gates come in holding the products (without bias), and are left holding the gates; a cell of one gate
 has them in h.  bias [G+V,H'] has the vectors of a step behind the biases of the gates.  saved: where a gate
 multiplies a recurrent product, that product comes in, and goes out with its bias.  c_at and c_next are places
@@ -84,10 +86,13 @@ def gru(rows, gates, gates_at, bias, bias_at, bias_row, saved, saved_at, h, befo
             unit = row * width + j
             after = h_at + row * h_row + j
             gate = gates_at + row * 3 * width + j
-            r = sigmoid(load(gates, gate) + load(bias, bias_at + j))
-            z = sigmoid(load(gates, gate + width) + load(bias, bias_at + bias_row + j))
+            a_r = load(gates, gate) + load(bias, bias_at + j)
+            r = sigmoid(a_r)
+            a_z = load(gates, gate + width) + load(bias, bias_at + bias_row + j)
+            z = sigmoid(a_z)
             inner = load(saved, saved_at + unit) + load(bias, bias_at + 3 * bias_row + j)
-            n = tanh(load(gates, gate + 2 * width) + load(bias, bias_at + 2 * bias_row + j) + r * inner)
+            a_n = load(gates, gate + 2 * width) + load(bias, bias_at + 2 * bias_row + j) + r * inner
+            n = tanh(a_n)
             store(saved, saved_at + unit, inner)
             store(h, after, (1 - z) * n + z * load(h, before + row * h_row + j))
             store(gates, gate, r)
@@ -110,12 +115,14 @@ def gru_backward(
             dh = load(carry, at + unit) + load(past, at + unit) + load(dy, dy_at + row * dy_row + j)
             z = load(gates, gate + width)
             n = load(gates, gate + 2 * width)
-            dn = dh * (1 - z) * (1 - n * n)
+            da_n = dh * (1 - z) * (1 - n * n)
             r = load(gates, gate)
-            store(dg, out + dg_gate, dn * load(saved, saved_at + unit) * r * (1 - r))
-            store(dg, out + 2 * dg_gate, dh * (load(h, before + row * h_row + j) - n) * z * (1 - z))
-            store(dg, out, dn)
-            store(dg, out + 3 * dg_gate, dn * r)
+            da_r = da_n * load(saved, saved_at + unit) * r * (1 - r)
+            store(dg, out + dg_gate, da_r)
+            da_z = dh * (load(h, before + row * h_row + j) - n) * z * (1 - z)
+            store(dg, out + 2 * dg_gate, da_z)
+            store(dg, out, da_n)
+            store(dg, out + 3 * dg_gate, da_n * r)
             store(past, at + unit, dh * z)
 
 
@@ -128,10 +135,14 @@ def lstm(rows, gates, gates_at, bias, bias_at, bias_row, c, c_at, c_next, h, h_a
             unit = row * width + j
             after = h_at + row * h_row + j
             gate = gates_at + row * 4 * width + j
-            i = sigmoid(load(gates, gate) + load(bias, bias_at + j))
-            f = sigmoid(load(gates, gate + width) + load(bias, bias_at + bias_row + j))
-            g = tanh(load(gates, gate + 2 * width) + load(bias, bias_at + 2 * bias_row + j))
-            o = sigmoid(load(gates, gate + 3 * width) + load(bias, bias_at + 3 * bias_row + j))
+            a_i = load(gates, gate) + load(bias, bias_at + j)
+            i = sigmoid(a_i)
+            a_f = load(gates, gate + width) + load(bias, bias_at + bias_row + j)
+            f = sigmoid(a_f)
+            a_g = load(gates, gate + 2 * width) + load(bias, bias_at + 2 * bias_row + j)
+            g = tanh(a_g)
+            a_o = load(gates, gate + 3 * width) + load(bias, bias_at + 3 * bias_row + j)
+            o = sigmoid(a_o)
             next_c = f * load(c, c_at + unit) + i * g
             store(c, c_next + unit, next_c)
             store(h, after, o * tanh(next_c))
@@ -159,10 +170,14 @@ def lstm_backward(
             g = load(gates, gate + 2 * width)
             i = load(gates, gate)
             f = load(gates, gate + width)
-            store(dg, out, dc_total * g * i * (1 - i))
-            store(dg, out + dg_gate, dc_total * load(c, c_at + unit) * f * (1 - f))
-            store(dg, out + 2 * dg_gate, dc_total * i * (1 - g * g))
-            store(dg, out + 3 * dg_gate, dh * tanh_c * o * (1 - o))
+            da_i = dc_total * g * i * (1 - i)
+            store(dg, out, da_i)
+            da_f = dc_total * load(c, c_at + unit) * f * (1 - f)
+            store(dg, out + dg_gate, da_f)
+            da_g = dc_total * i * (1 - g * g)
+            store(dg, out + 2 * dg_gate, da_g)
+            da_o = dh * tanh_c * o * (1 - o)
+            store(dg, out + 3 * dg_gate, da_o)
             store(dc, at + unit, dc_total * f)
 
 

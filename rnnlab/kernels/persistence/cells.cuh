@@ -5,6 +5,7 @@
 // BACKWARD_READS_H say whether a step reads h, before it or after it.
 // step_forward: gates come in holding the products with the inputs, with biases, and are left holding the
 // gates; sums are the recurrent products, vectors the unit's numbers beside the biases.  Gives the next h.
+// a_r is the sum that gate r is a function of, da_r its gradient.
 // step_backward: dh is what reaches h after the step but for past, which goes past the products; dc and past
 // are left as those before the step.  dgates and dgates_h get the gradients of the gates' sums: of their part
 // from the inputs, and from h.  dvectors are added to: the gradients of the cell's own vectors.
@@ -45,10 +46,13 @@ typedef float Vectors[VECTORS + 1];
 constexpr bool HAS_C = false, SAVES = true, PASSES_H = true, FORWARD_READS_H = true, BACKWARD_READS_H = true;
 DEVICE float step_forward(float (&gates)[4], const float (&sums)[4], const Vectors &vectors, float h, float c,
                           float &c_next, float &saved) {
-  const float r = sigmoid(gates[0] + sums[0]);
-  const float z = sigmoid(gates[1] + sums[1]);
+  const float a_r = gates[0] + sums[0];
+  const float r = sigmoid(a_r);
+  const float a_z = gates[1] + sums[1];
+  const float z = sigmoid(a_z);
   const float inner = sums[2] + vectors[0];
-  const float n = fast_tanh(gates[2] + r * inner);
+  const float a_n = gates[2] + r * inner;
+  const float n = fast_tanh(a_n);
   saved = inner;
   gates[0] = r;
   gates[1] = z;
@@ -61,16 +65,16 @@ DEVICE void step_backward(const float (&gates)[4], const Vectors &vectors, float
   dh += past;
   const float z = gates[1];
   const float n = gates[2];
-  const float dn = dh * (1 - z) * (1 - n * n);
+  const float da_n = dh * (1 - z) * (1 - n * n);
   const float r = gates[0];
-  const float dr = dn * saved * r * (1 - r);
-  const float dz = dh * (h - n) * z * (1 - z);
-  dgates[0] = dr;
-  dgates[1] = dz;
-  dgates[2] = dn;
-  dgates_h[0] = dr;
-  dgates_h[1] = dz;
-  dgates_h[2] = dn * r;
+  const float da_r = da_n * saved * r * (1 - r);
+  const float da_z = dh * (h - n) * z * (1 - z);
+  dgates[0] = da_r;
+  dgates[1] = da_z;
+  dgates[2] = da_n;
+  dgates_h[0] = da_r;
+  dgates_h[1] = da_z;
+  dgates_h[2] = da_n * r;
   past = dh * z;
 }
 #elif CELL == 3  // lstm: gates i f g o
@@ -79,10 +83,14 @@ typedef float Vectors[VECTORS + 1];
 constexpr bool HAS_C = true, SAVES = false, PASSES_H = false, FORWARD_READS_H = false, BACKWARD_READS_H = false;
 DEVICE float step_forward(float (&gates)[4], const float (&sums)[4], const Vectors &vectors, float h, float c,
                           float &c_next, float &saved) {
-  const float i = sigmoid(gates[0] + sums[0]);
-  const float f = sigmoid(gates[1] + sums[1]);
-  const float g = fast_tanh(gates[2] + sums[2]);
-  const float o = sigmoid(gates[3] + sums[3]);
+  const float a_i = gates[0] + sums[0];
+  const float i = sigmoid(a_i);
+  const float a_f = gates[1] + sums[1];
+  const float f = sigmoid(a_f);
+  const float a_g = gates[2] + sums[2];
+  const float g = fast_tanh(a_g);
+  const float a_o = gates[3] + sums[3];
+  const float o = sigmoid(a_o);
   const float next_c = f * c + i * g;
   c_next = next_c;
   gates[0] = i;
@@ -100,10 +108,14 @@ DEVICE void step_backward(const float (&gates)[4], const Vectors &vectors, float
   const float g = gates[2];
   const float i = gates[0];
   const float f = gates[1];
-  dgates[0] = dc_total * g * i * (1 - i);
-  dgates[1] = dc_total * c * f * (1 - f);
-  dgates[2] = dc_total * i * (1 - g * g);
-  dgates[3] = dh * tanh_c * o * (1 - o);
+  const float da_i = dc_total * g * i * (1 - i);
+  dgates[0] = da_i;
+  const float da_f = dc_total * c * f * (1 - f);
+  dgates[1] = da_f;
+  const float da_g = dc_total * i * (1 - g * g);
+  dgates[2] = da_g;
+  const float da_o = dh * tanh_c * o * (1 - o);
+  dgates[3] = da_o;
   dc = dc_total * f;
   for (int g = 0; g < 4; g++) dgates_h[g] = dgates[g];
 }

@@ -6,6 +6,8 @@ All arrays are flat.  `gate` is the place of the unit's first gate in [T,B,G·H]
 `before` is its place in [T,B,H], which in [T+1,B,H] is that of the state before the step; `after` is that
 of the state after it; `row` is its place in [B,H].
 
+a_r is the sum that gate r is a function of, da_r its gradient.
+
 Forward: sums [G] are the recurrent products; vectors [V·H] are numbers of each unit beside the biases; gates
 hold the input products with the biases, and are left holding the gates; reserve has what else is stored of a
 step, a second state c [T+1,B,H] or what a gradient needs beside states and gates [T,B,H], such as the
@@ -81,10 +83,13 @@ def _gru(scalar_type: type) -> Pointwise:
 
     @cuda.jit(device=True)
     def forward(sums, gates, gate, H, vectors, unit, h, before, after, reserve):
-        r = half * math.tanh(half * (gates[gate] + sums[0])) + half
-        z = half * math.tanh(half * (gates[gate + H] + sums[1])) + half
+        a_r = gates[gate] + sums[0]
+        r = half * math.tanh(half * a_r) + half
+        a_z = gates[gate + H] + sums[1]
+        z = half * math.tanh(half * a_z) + half
         inner = sums[2] + vectors[unit]
-        n = math.tanh(gates[gate + 2 * H] + r * inner)
+        a_n = gates[gate + 2 * H] + r * inner
+        n = math.tanh(a_n)
         reserve[before] = inner
         h[after] = (one - z) * n + z * h[before]
         gates[gate] = r
@@ -96,16 +101,16 @@ def _gru(scalar_type: type) -> Pointwise:
         dh += carry[row]
         z = gates[gate + H]
         n = gates[gate + 2 * H]
-        dn = dh * (one - z) * (one - n * n)
+        da_n = dh * (one - z) * (one - n * n)
         r = gates[gate]
-        dr = dn * reserve[before] * r * (one - r)
-        dz = dh * (h[before] - n) * z * (one - z)
-        dgates[gate] = dr
-        dgates[gate + H] = dz
-        dgates[gate + 2 * H] = dn
-        dgates_h[gate] = dr
-        dgates_h[gate + H] = dz
-        dgates_h[gate + 2 * H] = dn * r
+        da_r = da_n * reserve[before] * r * (one - r)
+        da_z = dh * (h[before] - n) * z * (one - z)
+        dgates[gate] = da_r
+        dgates[gate + H] = da_z
+        dgates[gate + 2 * H] = da_n
+        dgates_h[gate] = da_r
+        dgates_h[gate + H] = da_z
+        dgates_h[gate + 2 * H] = da_n * r
         carry[row] = dh * z
 
     return Pointwise(forward, backward)
@@ -117,10 +122,14 @@ def _lstm(scalar_type: type) -> Pointwise:
 
     @cuda.jit(device=True)
     def forward(sums, gates, gate, H, vectors, unit, h, before, after, reserve):
-        i = half * math.tanh(half * (gates[gate] + sums[0])) + half
-        f = half * math.tanh(half * (gates[gate + H] + sums[1])) + half
-        g = math.tanh(gates[gate + 2 * H] + sums[2])
-        o = half * math.tanh(half * (gates[gate + 3 * H] + sums[3])) + half
+        a_i = gates[gate] + sums[0]
+        i = half * math.tanh(half * a_i) + half
+        a_f = gates[gate + H] + sums[1]
+        f = half * math.tanh(half * a_f) + half
+        a_g = gates[gate + 2 * H] + sums[2]
+        g = math.tanh(a_g)
+        a_o = gates[gate + 3 * H] + sums[3]
+        o = half * math.tanh(half * a_o) + half
         next_c = f * reserve[before] + i * g
         reserve[after] = next_c
         h[after] = o * math.tanh(next_c)
@@ -137,10 +146,14 @@ def _lstm(scalar_type: type) -> Pointwise:
         g = gates[gate + 2 * H]
         i = gates[gate]
         f = gates[gate + H]
-        dgates[gate] = dc_total * g * i * (one - i)
-        dgates[gate + H] = dc_total * reserve[before] * f * (one - f)
-        dgates[gate + 2 * H] = dc_total * i * (one - g * g)
-        dgates[gate + 3 * H] = dh * tanh_c * o * (one - o)
+        da_i = dc_total * g * i * (one - i)
+        dgates[gate] = da_i
+        da_f = dc_total * reserve[before] * f * (one - f)
+        dgates[gate + H] = da_f
+        da_g = dc_total * i * (one - g * g)
+        dgates[gate + 2 * H] = da_g
+        da_o = dh * tanh_c * o * (one - o)
+        dgates[gate + 3 * H] = da_o
         carry[row] = dc_total * f
 
     return Pointwise(forward, backward)
