@@ -21,13 +21,12 @@ from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_panels, pack_strip
 from rnnlab.kernels.packed.products import (
     K_BLOCK,
     PANELS_AT_ONCE,
-    STRIP_COLUMNS,
-    STRIP_NUMBERS,
     STRIP_STEPS,
     multiply_block,
     multiply_rows,
     multiply_strips,
     multiply_unpacked,
+    strip_columns,
 )
 from rnnlab.kernels.packed.vectors import lanes, load, number, store
 
@@ -72,25 +71,30 @@ def run_backward(work, after, layer, gradients, room, counter):
     _pack(work, layer, gradients)
     if not work.waits:
         wait(counter, work.members)
-    last = work.T - (work.T - 1) % work.chunk - 1
-    for start in range(last, -1, -work.chunk):
-        stop = min(work.T, start + work.chunk)
+    T = work.T
+    chunk = work.chunk
+    block = gradients.block
+    last = T - (T - 1) % chunk - 1
+    for start in range(last, -1, -chunk):
+        stop = min(T, start + chunk)
         for t in range(stop - 1, start - 1, -1):
             _step(work, layer, gradients, room, t, start, stop)
             synchronise(work, counter)
+        rows = work.high - work.low
         for p in range(work.first, work.last):
-            _carry(work, gradients, 0, p, work.low, work.high - work.low)
+            _carry(work, gradients, 0, p, work.low, rows)
         if gradients.in_place:
             wait(counter, work.members)
-        blocks = (stop - start + gradients.block - 1) // gradients.block
+        blocks = (stop - start + block - 1) // block
         for k in range(blocks):
-            begin = start + k * gradients.block
-            end = min(stop, begin + gradients.block)
-            is_first = stop == work.T and begin == start
-            _weight_gradients(after, layer, gradients, room, counter, start, begin, end, is_first)
+            begin = start + k * block
+            end = min(stop, begin + block)
+            is_sum = stop < T or begin > start
+            _weight_gradients(after, layer, gradients, room, counter, start, begin, end, is_sum)
         for k in range(blocks):
-            begin = start + (blocks - 1 - k if gradients.from_last else k) * gradients.block
-            end = min(stop, begin + gradients.block)
+            place = blocks - 1 - k if gradients.from_last else k
+            begin = start + place * block
+            end = min(stop, begin + block)
             _input_gradient(after, layer, gradients, room, counter, begin, end)
             synchronise(after, counter)  # what was read is about to be written
     if not after.waits:
@@ -112,9 +116,12 @@ def _step(work, layer, gradients, room, t, start, stop):
 @njit(**INNER)
 def _place(work, gradients, slot, low):
     """Where the row of sequence `low` in step `slot` of the chunk starts in dg."""
-    row = work.chunk * work.low + slot * (work.high - work.low) + low - work.low
     if gradients.in_place:
         row = slot * work.B + low
+    else:
+        rows = work.high - work.low
+        own = work.chunk * work.low  # the first row of this member
+        row = own + slot * rows + low - work.low
     return row * work.dg_row
 
 
@@ -133,13 +140,15 @@ def _gate(work, d):
 def _pack(work, layer, gradients):
     """Pack this member's panels of the weights."""
     width = width_of(layer.h)
+    input_panels = (work.I + width - 1) // width
     for g in range(work.G):
         first, last = part(work.P, work)
         gate = _gate(work, g + work.extra)
         _pack_gate(work, layer.weight_hh, gate, work.H, gradients.panels_hh, g, first, last)
         if gradients.panels_ih.size:
-            first, last = part((work.I + width - 1) // width, work)
-            _pack_gate(work, layer.weight_ih, _gate(work, g), work.I, gradients.panels_ih, g, first, last)
+            first, last = part(input_panels, work)
+            gate = _gate(work, g)
+            _pack_gate(work, layer.weight_ih, gate, work.I, gradients.panels_ih, g, first, last)
 
 
 @njit(**INNER)
@@ -148,10 +157,13 @@ def _pack_gate(work, weights, gate, columns, panels, g, first, last):
     H = work.H
     width = width_of(panels)
     for p in range(first, last):
+        column = p * width
+        used = min(width, columns - column)
+        source = gate * H * columns + column
         begin = (p * work.G + g) * work.units * width
-        used = min(width, columns - p * width)
-        pack_panels(weights, gate * H * columns + p * width, columns, H, used, panels, begin, H)
-        for place in range(begin + H * width, begin + work.units * width):
+        pack_panels(weights, source, columns, H, used, panels, begin, H)
+        end = begin + work.units * width
+        for place in range(begin + H * width, end):
             panels[place] = 0
 
 
@@ -161,9 +173,11 @@ def _carry(work, gradients, slot, p, low, rows):
     width = width_of(gradients.dg)
     K = work.G * work.units
     dg = _place(work, gradients, slot, low) + work.extra * work.units
+    panel = p * K * width
+    carry = row_at(work, 0, p, low) * width
     multiply_rows(
-        rows, gradients.dg, dg, work.dg_row, gradients.panels_hh, p * K * width, K,
-        gradients.carry, row_at(work, 0, p, low) * width, width, False,
+        rows, gradients.dg, dg, work.dg_row, gradients.panels_hh, panel, K, gradients.carry, carry, width,
+        False,
     )  # fmt: skip
 
 
@@ -172,24 +186,32 @@ def _pointwise(work, layer, gradients, room, t, slot, p, low, rows):
     """dg of a step, one panel."""
     width = width_of(layer.h)
     units = work.units
+    unit = p * width
     at = row_at(work, 0, p, low) * width
-    dg = _place(work, gradients, slot, low) + p * width
-    dy = (t * work.B + low) * units + p * width
+    dg = _place(work, gradients, slot, low) + unit
+    dy = (t * work.B + low) * units + unit  # h before the step, too, has this place
+    after = dy + work.B * units
     now = row_at(work, t, p, low) * width
+    gates = now * work.G
     c_next = now + work.P * work.B * width
     steps.backward(
-        work.cell.number, rows, layer.gates, now * work.G, layer.bias, p * width, units, layer.c, now, c_next,
-        layer.saved, now, layer.h, dy, dy + work.B * units, units, gradients.carry, gradients.dc,
-        gradients.past, at, gradients.dy, dy, units, gradients.dg, dg, work.dg_row, units, room.dvectors,
+        work.cell.number, rows, layer.gates, gates, layer.bias, unit, units, layer.c, now, c_next,
+        layer.saved, now, layer.h, dy, after, units, gradients.carry, gradients.dc, gradients.past, at,
+        gradients.dy, dy, units, gradients.dg, dg, work.dg_row, units, room.dvectors,
     )  # fmt: skip
 
 
 @njit(**INNER)
-def _weight_gradients(work, layer, gradients, room, counter, start, begin, end, is_first):
-    """Add the part of time steps begin … end of the chunk from start to dw_ih, then dw_hh, and to db."""
+def _weight_gradients(work, layer, gradients, room, counter, start, begin, end, is_sum):
+    """The part of time steps begin … end of the chunk from start: dw_ih, then dw_hh, and db.
+
+    It is added to what they hold where is_sum.
+    """
     I = work.I
     H = work.H
-    K = (end - begin) * (work.high - work.low)
+    G = work.G
+    sequences = work.high - work.low
+    K = (end - begin) * sequences
     dg = _place(work, gradients, begin - start, work.low)
     dw = gradients.dw
     place = 0
@@ -200,20 +222,23 @@ def _weight_gradients(work, layer, gradients, room, counter, start, begin, end, 
     rows = high - low
     _pack_operands(work, layer.x, layer.x_row, I, room, begin, end)
     synchronise(work, counter)
-    for d in range(work.G):
-        at = place + (_gate(work, d) * H + low) * I
-        _add_products(work, gradients, dg + d * work.units + low, rows, K, room, I, dw, at, not is_first)
+    for d in range(G):
+        column = dg + d * work.units + low
+        row = _gate(work, d) * H + low
+        _add_products(work, gradients, column, rows, K, room, I, dw, place + row * I, is_sum)
     synchronise(work, counter)
     _pack_operands(work, layer.h, work.units, H, room, begin, end)
     synchronise(work, counter)
-    place += work.G * H * I
-    for d in range(work.extra, work.G + work.extra):
-        at = place + (_gate(work, d) * H + low) * H
-        _add_products(work, gradients, dg + d * work.units + low, rows, K, room, H, dw, at, not is_first)
-    place += work.G * H * H + low
-    for d in range(work.G + work.extra):
+    place += G * H * I
+    columns = G + work.extra
+    for d in range(work.extra, columns):
         column = dg + d * work.units + low
-        _add_columns(K, gradients.dg, column, work.dg_row, dw, place + d * H, rows, not is_first)
+        row = _gate(work, d) * H + low
+        _add_products(work, gradients, column, rows, K, room, H, dw, place + row * H, is_sum)
+    place += G * H * H + low
+    for d in range(columns):
+        column = dg + d * work.units + low
+        _add_columns(K, gradients.dg, column, work.dg_row, dw, place + d * H, rows, is_sum)
     synchronise(work, counter)
 
 
@@ -223,13 +248,16 @@ def _pack_operands(work, source, row, columns, room, begin, end):
     rows = work.high - work.low
     width = width_of(source)
     K = (end - begin) * rows
-    first, last = own_part((columns + width - 1) // width, work)
+    panels = (columns + width - 1) // width
+    first, last = own_part(panels, work)
     if first == last:
         return
-    used = min(columns, last * width) - first * width
+    column = first * width
+    used = min(columns, last * width) - column
     for t in range(begin, end):
-        at = (t * work.B + work.low) * row + first * width
-        place = (first * K + (t - begin) * rows) * width
+        at = (t * work.B + work.low) * row + column
+        step = (t - begin) * rows
+        place = (first * K + step) * width
         pack_panels(source, at, row, rows, used, room.operands, place, K)
 
 
@@ -242,15 +270,19 @@ def _add_products(work, gradients, dg, rows, K, room, columns, dw, at, is_sum):
     width = width_of(gradients.dg)
     for k in range(0, K, STRIP_STEPS):
         steps = min(STRIP_STEPS, K - k)
-        at_once = min(STRIP_COLUMNS, STRIP_NUMBERS // steps)
+        at_once = strip_columns(steps)
         blocks = (rows + at_once - 1) // at_once
+        adds = is_sum or k > 0
         for m in range(blocks):
             low = rows * m // blocks
             high = rows * (m + 1) // blocks
-            pack_strips(gradients.dg, dg + k * work.dg_row + low, work.dg_row, steps, high - low, room.packed)
+            count = high - low
+            source = dg + k * work.dg_row + low
+            place = at + low * columns
+            pack_strips(gradients.dg, source, work.dg_row, steps, count, room.packed)
             multiply_strips(
-                high - low, room.packed, steps, room.operands, k * width, K * width,
-                columns, dw, at + low * columns, columns, is_sum or k > 0, room.spare,
+                count, room.packed, steps, room.operands, k * width, K * width, columns, dw, place, columns,
+                adds, room.spare,
             )  # fmt: skip
 
 
@@ -260,28 +292,33 @@ def _add_columns(K, source, at, row, total, total_at, columns, is_sum):
     vector = lanes(source)
     whole = columns - columns % vector
     for j in range(0, whole, vector):
+        place = total_at + j
         result = load(source, at + j)
         for k in range(1, K):
             result = result + load(source, at + k * row + j)
-        store(total, total_at + j, result + load(total, total_at + j) if is_sum else result)
+        store(total, place, result + load(total, place) if is_sum else result)
     for j in range(whole, columns):
+        place = total_at + j
         result = number(source, at + j)
         for k in range(1, K):
             result += number(source, at + k * row + j)
-        total[total_at + j] = result + total[total_at + j] if is_sum else result
+        total[place] = result + total[place] if is_sum else result
 
 
 @njit(**INNER)
 def _add_others(work, gradients):
     """Add the other members' gradients of parameters to the first one's, a part of the numbers."""
-    vector = lanes(gradients.dw)
+    dw = gradients.dw
+    others = gradients.others
+    vector = lanes(dw)
     first, last = part(work.numbers, work)
+    whole = last - (last - first) % vector
     for member in range(work.members - 1):
         at = member * work.numbers
-        for j in range(first, last - vector + 1, vector):
-            store(gradients.dw, j, load(gradients.dw, j) + load(gradients.others, at + j))
-        for j in range(last - (last - first) % vector, last):
-            gradients.dw[j] += gradients.others[at + j]
+        for j in range(first, whole, vector):
+            store(dw, j, load(dw, j) + load(others, at + j))
+        for j in range(whole, last):
+            dw[j] += others[at + j]
 
 
 @njit(**INNER)
@@ -290,9 +327,12 @@ def _input_gradient(work, layer, gradients, room, counter, begin, end):
     if not work.waits:
         _input_gradient_of_sequences(work, gradients, room, begin, end)
     elif gradients.in_place:
+        dg = gradients.dg
+        row = work.dg_row
         first, last = part((end - begin) * work.B, work)
-        for j in range(first * work.dg_row, last * work.dg_row, lanes(gradients.dg)):
-            store(room.operands, j, load(gradients.dg, begin * work.B * work.dg_row + j))
+        source = begin * work.B * row
+        for j in range(first * row, last * row, lanes(dg)):
+            store(room.operands, j, load(dg, source + j))
         wait(counter, work.members)
         _input_gradient_in_parts(work, layer, gradients, room, room.operands, begin, end)
     else:
@@ -305,8 +345,10 @@ def _input_gradient_of_sequences(work, gradients, room, begin, end):
     I = work.I
     width = width_of(gradients.dg)
     K = work.G * work.units
-    for n in range(0, I, PANELS_AT_ONCE * width):
-        columns = min(PANELS_AT_ONCE * width, I - n)
+    rows = work.high - work.low
+    at_once = PANELS_AT_ONCE * width
+    for n in range(0, I, at_once):
+        columns = min(at_once, I - n)
         for k in range(0, K, K_BLOCK):
             steps = min(K_BLOCK, K - k)
             panels = n * K + k * width
@@ -314,8 +356,8 @@ def _input_gradient_of_sequences(work, gradients, room, begin, end):
                 at = _place(work, gradients, t - begin, work.low) + k
                 place = (t * work.B + work.low) * I + n
                 multiply_block(
-                    False, work.high - work.low, gradients.dg, at, work.dg_row, gradients.panels_ih, panels,
-                    K * width, steps, columns, gradients.dx, place, I, k > 0, room.spare,
+                    False, rows, gradients.dg, at, work.dg_row, gradients.panels_ih, panels, K * width, steps,
+                    columns, gradients.dx, place, I, k > 0, room.spare,
                 )  # fmt: skip
 
 
@@ -332,16 +374,21 @@ def _input_gradient_in_parts(work, layer, gradients, room, dg, begin, end):
     high = (end - begin) * work.B
     first = 0
     last = I
-    if panels % work.members == 0 or panels > FEW_PANELS * work.members:
+    is_even = panels % work.members == 0
+    if is_even or panels > FEW_PANELS * work.members:
         first, last = part(panels, work)
         first = first * width
         last = min(I, last * width)
     else:
         low, high = part(high, work)
+    H = work.H
+    rows = high - low
+    columns = last - first
     place = (begin * work.B + low) * I + first
     for d in range(work.G):
-        weights = _gate(work, d) * work.H * I + first
+        at = low * work.dg_row + d * work.units
+        weights = _gate(work, d) * H * I + first
         multiply_unpacked(
-            high - low, dg, low * work.dg_row + d * work.units, work.dg_row, work.H, layer.weight_ih, weights,
-            I, last - first, gradients.dx, place, I, d > 0, room.packed, room.spare,
+            rows, dg, at, work.dg_row, H, layer.weight_ih, weights, I, columns, gradients.dx, place, I, d > 0,
+            room.packed, room.spare,
         )  # fmt: skip

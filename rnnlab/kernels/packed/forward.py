@@ -69,7 +69,8 @@ def works_of(sizes: Sizes, shares: tuple[Share, ...], vector: int) -> tuple[Work
     columns = sizes.G + extra
     # one vector more than is needed: rows a multiple of 4 KB apart would share few places of the first cache
     dg_row = columns * units + vector
-    numbers = sizes.G * sizes.H * (sizes.I + sizes.H) + columns * sizes.H
+    weights = sizes.G * sizes.H * (sizes.I + sizes.H)
+    numbers = weights + columns * sizes.H
     return tuple(Work(*sizes, *share, width, units, extra, dg_row, numbers) for share in shares)
 
 
@@ -106,8 +107,9 @@ class Layer(NamedTuple):
 @njit(**OPTIONS)
 def copy_numbers(source, begin, target, first, numbers):
     """Copy a number of numbers from `begin` to `first`; from or to bfloat16 they are widened or rounded."""
-    whole = numbers - numbers % lanes(source)
-    for j in range(0, whole, lanes(source)):
+    vector = lanes(source)
+    whole = numbers - numbers % vector
+    for j in range(0, whole, vector):
         store(target, first + j, load(source, begin + j))
     for j in range(whole, numbers):
         put(target, first + j, number(source, begin + j))
@@ -116,13 +118,17 @@ def copy_numbers(source, begin, target, first, numbers):
 @njit(**OPTIONS)
 def part(count, work):
     """This member's part of a number of things: first, last."""
-    return count * work.member // work.members, count * (work.member + 1) // work.members
+    first = count * work.member // work.members
+    last = count * (work.member + 1) // work.members
+    return first, last
 
 
 @njit(**INNER)
 def own_part(count, work):
     """This member's part of `count` rows or panels of its sequences: first, last; all, if it shares none."""
-    return part(count, work) if work.waits else (0, count)
+    if work.waits:
+        return part(count, work)
+    return 0, count
 
 
 @njit(**INNER)
@@ -176,28 +182,37 @@ def _step(work, layer, t):
 def _round_inputs(work, layer, counter, start, stop):
     """Round x of some time steps, for this member's sequences; members that share these round a part each."""
     first, last = own_part(work.high - work.low, work)
+    low = work.low + first
+    row = layer.x_row
+    numbers = (last - first) * row
     for t in range(start, stop):
-        source = (t * work.B + work.low + first) * layer.x_row
-        place = (slot_of(work, t) * work.B + work.low + first) * layer.x_row
-        copy_numbers(layer.x, source, layer.factor_x, place, (last - first) * layer.x_row)
+        slot = slot_of(work, t)
+        source = (t * work.B + low) * row
+        place = (slot * work.B + low) * row
+        copy_numbers(layer.x, source, layer.factor_x, place, numbers)
     synchronise(work, counter)
 
 
 @njit(**INNER)
 def _keep(work, layer, t, p, low, rows):
     """Round the step's states for the products, and what the gradient needs into the history."""
+    B = work.B
     width = width_of(layer.h)
+    unit = p * width
+    slot = slot_of(work, t)
     following = slot_of(work, t + 1)
     for b in range(low, low + rows):
-        source = ((t + 1) * work.B + b) * work.units + p * width
-        place = (following * work.B + b) * work.units + p * width
+        source = ((t + 1) * B + b) * work.units + unit
+        place = (following * B + b) * work.units + unit
         copy_numbers(layer.h, source, layer.factor_h, place, width)
-    now = row_at(work, slot_of(work, t), p, low)
+    now = row_at(work, slot, p, low)
     then = row_at(work, t, p, low)
     after = row_at(work, following, p, low)
-    _keep_rows(layer.gates, now, layer.history.gates, then, rows, work.G * width)
-    _keep_rows(layer.saved, now, layer.history.saved, then, rows, width)
-    _keep_rows(layer.c, after, layer.history.c, row_at(work, t + 1, p, low), rows, width)
+    then_after = row_at(work, t + 1, p, low)
+    history = layer.history
+    _keep_rows(layer.gates, now, history.gates, then, rows, work.G * width)
+    _keep_rows(layer.saved, now, history.saved, then, rows, width)
+    _keep_rows(layer.c, after, history.c, then_after, rows, width)
 
 
 @njit(**INNER)
@@ -228,8 +243,11 @@ def _place(work, layer, t, p, low, g):
     """Where the product of gate g, step t, panel p, sequence low starts: in gates, or in h if h is it."""
     width = width_of(layer.h)
     if work.cell.gate_is_h:
-        return ((t + 1) * work.B + low) * work.units + p * width
-    return (row_at(work, slot_of(work, t), p, low) * work.G + g) * width
+        row = (t + 1) * work.B + low
+        return row * work.units + p * width
+    slot = slot_of(work, t)
+    row = row_at(work, slot, p, low)
+    return (row * work.G + g) * width
 
 
 @njit(**INNER)
@@ -250,17 +268,21 @@ def _input_product(work, layer, start, stop):
     products = layer.h if in_h else layer.gates
     row = _row(work, layer)
     at_once = PANELS_AT_ONCE if in_h else 1
+    low = work.low
+    rows = work.high - low
     for p in range(work.first, work.last, at_once):
-        columns = work.G * min(at_once, work.last - p) * width
+        count = min(at_once, work.last - p)
+        columns = work.G * count * width
         for k in range(0, I, K_BLOCK):
             steps = min(K_BLOCK, I - k)
             panels = (p * work.G * I + k) * width
             for t in range(start, stop):
-                source = (slot_of(work, t) * work.B + work.low) * layer.x_row + k
+                slot = slot_of(work, t)
+                source = (slot * work.B + low) * layer.x_row + k
+                place = _place(work, layer, t, p, low, 0)
                 multiply_block(
-                    False, work.high - work.low, layer.factor_x, source, layer.x_row, layer.panels_ih, panels,
-                    I * width, steps, columns, products, _place(work, layer, t, p, work.low, 0), row, k > 0,
-                    products,
+                    False, rows, layer.factor_x, source, layer.x_row, layer.panels_ih, panels, I * width,
+                    steps, columns, products, place, row, k > 0, products,
                 )  # fmt: skip
 
 
@@ -269,34 +291,39 @@ def _recurrent_product(work, layer, t, p, low, rows):
     """Add h U, except to the gate whose part another gate multiplies: this part goes into `saved`."""
     H = work.H
     width = width_of(layer.h)
-    h = (slot_of(work, t) * work.B + low) * work.units
+    slot = slot_of(work, t)
+    units = work.units
+    h = (slot * work.B + low) * units
     for g in range(work.G):
         panel = (p * work.G + g) * H * width
         if g == work.cell.inner:
-            place = row_at(work, slot_of(work, t), p, low) * width
+            place = row_at(work, slot, p, low) * width
             multiply_rows(
-                rows, layer.factor_h, h, work.units, layer.panels_hh, panel, H, layer.saved, place, width,
-                False,
-            )  # fmt: skip
+                rows, layer.factor_h, h, units, layer.panels_hh, panel, H, layer.saved, place, width, False
+            )
         else:
             products = layer.h if work.cell.gate_is_h else layer.gates
+            place = _place(work, layer, t, p, low, g)
+            row = _row(work, layer)
             multiply_rows(
-                rows, layer.factor_h, h, work.units, layer.panels_hh, panel, H, products,
-                _place(work, layer, t, p, low, g), _row(work, layer), True,
-            )  # fmt: skip
+                rows, layer.factor_h, h, units, layer.panels_hh, panel, H, products, place, row, True
+            )
 
 
 @njit(**INNER)
 def _pointwise(work, layer, t, p, low, rows):
     """From products to gates and states."""
     width = width_of(layer.h)
+    units = work.units
     unit = p * width
+    slot = slot_of(work, t)
+    following = slot_of(work, t + 1)
     gates = _place(work, layer, t, p, low, 0)
-    before = (t * work.B + low) * work.units + unit
-    after = before + work.B * work.units
-    now = row_at(work, slot_of(work, t), p, low) * width
-    c_next = row_at(work, slot_of(work, t + 1), p, low) * width
+    before = (t * work.B + low) * units + unit
+    after = before + work.B * units
+    now = row_at(work, slot, p, low) * width
+    c_next = row_at(work, following, p, low) * width
     steps.forward(
-        work.cell.number, rows, layer.gates, gates, layer.bias, unit, work.units, layer.c, now, c_next,
-        layer.saved, now, layer.h, before, after, work.units,
+        work.cell.number, rows, layer.gates, gates, layer.bias, unit, units, layer.c, now, c_next,
+        layer.saved, now, layer.h, before, after, units,
     )  # fmt: skip

@@ -88,33 +88,44 @@ class Operands(NamedTuple):
 
 def emit_tile(builder: ir.IRBuilder, form: Form, call: Operands) -> None:
     """Emit c [rows,vectors·lanes] = a [rows,K] b [K,vectors·lanes], plus c where `is_sum`."""
-    results = [
-        builder.gep(call.c, [builder.add(builder.mul(I64(r), call.c_row), I64(v * form.lanes))])
-        for r in range(form.rows)
-        for v in range(form.vectors)
-    ]
-    for place in results:
+    places = _emit_places(builder, form, call)
+    for place in places:
         emit_prefetch(builder, place, 1)
     zero = ir.Constant(form.vector, [0.0] * form.lanes)
-    sums = [zero] * len(results)
+    sums = [zero] * len(places)
     k = I64(0)
     if form.unroll > 1:
-        whole = builder.sub(call.K, builder.urem(call.K, I64(form.unroll)))
+        rest = builder.urem(call.K, I64(form.unroll))
+        whole = builder.sub(call.K, rest)
         k, sums = _emit_steps(builder, form, call, k, whole, sums, form.unroll)
     _, sums = _emit_steps(builder, form, call, k, call.K, sums, 1)
 
     with builder.if_else(call.is_sum) as (adding, replacing):
         with adding:
             # all loads before the first store: with rows 4 KB apart a load would wait for the store before
-            totals = [
-                builder.fadd(total, emit_load(builder, form, place))
-                for total, place in zip(sums, results, strict=True)
-            ]
-            for total, place in zip(totals, results, strict=True):
-                emit_store(builder, form, total, place)
+            totals = []
+            for total, place in zip(sums, places, strict=True):
+                former = emit_load(builder, form, place)
+                totals.append(builder.fadd(total, former))
+            _emit_stores(builder, form, totals, places)
         with replacing:
-            for total, place in zip(sums, results, strict=True):
-                emit_store(builder, form, total, place)
+            _emit_stores(builder, form, sums, places)
+
+
+def _emit_places(builder, form, call):
+    """Pointers to the vectors of the result, row after row."""
+    places = []
+    for r in range(form.rows):
+        for v in range(form.vectors):
+            row = builder.mul(I64(r), call.c_row)
+            at = builder.add(row, I64(v * form.lanes))
+            places.append(builder.gep(call.c, [at]))
+    return places
+
+
+def _emit_stores(builder, form, values, places):
+    for value, place in zip(values, places, strict=True):
+        emit_store(builder, form, value, place)
 
 
 def _emit_steps(builder, form, call, start, stop, sums, unroll):
@@ -122,7 +133,8 @@ def _emit_steps(builder, form, call, start, stop, sums, unroll):
 
     def emit_turn(k, sums):
         for u in range(unroll):
-            sums = _emit_step(builder, form, call, builder.add(k, I64(u)), sums)
+            step = builder.add(k, I64(u))
+            sums = _emit_step(builder, form, call, step, sums)
         return sums
 
     return emit_loop(builder, start, stop, unroll, sums, emit_turn)
@@ -134,16 +146,20 @@ def emit_loop(builder, start, stop, step, values, emit_turn):
     emit_turn(k, values) emits a turn, and returns the values after it.
     """
     before = builder.block
-    head, body, after = (builder.append_basic_block(f"loop_{name}") for name in ("head", "body", "after"))
+    head = builder.append_basic_block("loop_head")
+    body = builder.append_basic_block("loop_body")
+    after = builder.append_basic_block("loop_after")
     builder.branch(head)
     builder.position_at_end(head)
-    phis = [builder.phi(value.type) for value in (start, *values)]
+    firsts = [start, *values]
+    phis = [builder.phi(value.type) for value in firsts]
     k, *current = phis
-    builder.cbranch(builder.icmp_signed("<", k, stop), body, after)
+    is_inside = builder.icmp_signed("<", k, stop)
+    builder.cbranch(is_inside, body, after)
     builder.position_at_end(body)
     following = emit_turn(k, current)
     further = builder.add(k, I64(step))
-    for phi, first, value in zip(phis, [start, *values], [further, *following], strict=True):
+    for phi, first, value in zip(phis, firsts, [further, *following], strict=True):
         phi.add_incoming(first, before)
         phi.add_incoming(value, builder.block)
     builder.branch(head)
@@ -153,37 +169,44 @@ def emit_loop(builder, start, stop, step, values, emit_turn):
 
 def _emit_step(builder, form, call, k, sums):
     """The sums after step k."""
-    panel = builder.gep(call.b, [builder.mul(k, I64(form.vectors * form.lanes))])
-    columns = [
-        emit_load(builder, form, builder.gep(panel, [I64(v * form.lanes)]), form.operand)
-        for v in range(form.vectors)
-    ]
     width = form.vectors * form.lanes
-    for column in range(0, width if form.ahead else 0, LINE // form.number_bytes):
-        emit_prefetch(builder, builder.gep(panel, [I64(form.ahead * width + column)]), 0)
-    results = []
+    row = builder.mul(k, I64(width))
+    panel = builder.gep(call.b, [row])
+    columns = []
+    for v in range(form.vectors):
+        place = builder.gep(panel, [I64(v * form.lanes)])
+        columns.append(emit_load(builder, form, place, form.operand))
+    if form.ahead:
+        for column in range(0, width, LINE // form.number_bytes):
+            place = builder.gep(panel, [I64(form.ahead * width + column)])
+            emit_prefetch(builder, place, 0)
+    following = []
     for r in range(form.rows):
         if form.is_strip:
-            at = builder.add(builder.mul(k, I64(form.rows)), I64(r))
+            step = builder.mul(k, I64(form.rows))
+            at = builder.add(step, I64(r))
         else:
-            at = builder.add(builder.mul(I64(r), call.a_row), k)
-        spread = emit_spread(builder, form.operand, builder.load(builder.gep(call.a, [at])))
-        of_row = sums[r * form.vectors : (r + 1) * form.vectors]
-        results += [
-            emit_multiply_add(builder, form, spread, *pair) for pair in zip(columns, of_row, strict=True)
-        ]
-    return results
+            row = builder.mul(I64(r), call.a_row)
+            at = builder.add(row, k)
+        number = builder.load(builder.gep(call.a, [at]))
+        spread = emit_spread(builder, form.operand, number)
+        for v, column in enumerate(columns):
+            total = sums[r * form.vectors + v]
+            following.append(emit_multiply_add(builder, form, spread, column, total))
+    return following
 
 
 def emit_load(builder, form, pointer, kind=None):
     """Emit the load of a vector, of sums unless another kind is named."""
     kind = kind or form.vector
-    return builder.load(builder.bitcast(pointer, kind.as_pointer()), align=form.number_bytes)
+    place = builder.bitcast(pointer, kind.as_pointer())
+    return builder.load(place, align=form.number_bytes)
 
 
 def emit_store(builder, form, value, pointer):
     """Emit the store of a vector."""
-    builder.store(value, builder.bitcast(pointer, form.vector.as_pointer()), align=form.number_bytes)
+    place = builder.bitcast(pointer, form.vector.as_pointer())
+    builder.store(value, place, align=form.number_bytes)
 
 
 def emit_multiply_add(builder, form, a, b, c):
@@ -191,17 +214,22 @@ def emit_multiply_add(builder, form, a, b, c):
     if form.takes_pairs:
         return _emit_pair_products(builder, form, a, b, c)
     if not form.is_fused:
-        return builder.fadd(builder.fmul(a, b), c)
-    return emit_call(builder, f"llvm.fma.v{form.lanes}f{8 * form.number_bytes}", [a, b, c], form.vector)
+        product = builder.fmul(a, b)
+        return builder.fadd(product, c)
+    bits = 8 * form.number_bytes
+    return emit_call(builder, f"llvm.fma.v{form.lanes}f{bits}", [a, b, c], form.vector)
 
 
 def _emit_pair_products(builder, form, a, b, c):
     if form.has_pair_products:
-        name = f"llvm.x86.avx512bf16.dpbf16ps.{32 * form.lanes}"  # LLVM reads the operands as <32 x bfloat>
+        bits = 32 * form.lanes
+        name = f"llvm.x86.avx512bf16.dpbf16ps.{bits}"  # LLVM reads the operands as <32 x bfloat>
         return emit_call(builder, name, [c, a, b], form.vector)
     single = form._replace(takes_pairs=False)
-    for factors in zip(emit_floats(builder, form, a), emit_floats(builder, form, b), strict=True):
-        c = emit_multiply_add(builder, single, *factors, c)
+    numbers_a = emit_floats(builder, form, a)
+    numbers_b = emit_floats(builder, form, b)
+    for factor_a, factor_b in zip(numbers_a, numbers_b, strict=True):
+        c = emit_multiply_add(builder, single, factor_a, factor_b, c)
     return c
 
 
@@ -229,12 +257,15 @@ def _tile_of(context, is_strip, rows, a, a_row, b, K, c, c_row, is_sum):
     def codegen(context, builder, signature, values):
         form = form_of(CORE, c.dtype, bool(is_strip.literal_value))
         form = form._replace(is_fused=FUSED, takes_pairs=has_pairs, has_pair_products=HAS_PAIR_PRODUCTS)
-        call = Operands(*values[2:8], builder.icmp_signed("!=", values[8], I64(0)))
+        _, rows, *operands, is_sum = values
+        adds = builder.icmp_signed("!=", is_sum, I64(0))
+        call = Operands(*operands, adds)
         end = builder.append_basic_block("tiles_end")
-        choice = builder.switch(values[1], end)
+        choice = builder.switch(rows, end)
         for count in range(1, ROWS + 1):
-            choice.add_case(I64(count), builder.append_basic_block(f"tile_of_{count}"))
-            builder.position_at_end(choice.cases[-1][1])
+            block = builder.append_basic_block(f"tile_of_{count}")
+            choice.add_case(I64(count), block)
+            builder.position_at_end(block)
             emit_tile(builder, form._replace(rows=count), call)
             builder.branch(end)
         builder.position_at_end(end)
@@ -256,15 +287,18 @@ def _compile(function, operand: types.Number, number: types.Float):
 
     A call by name: else every function that multiplies would compile all tiles once more.
     """
-    factor, total = map(types.CPointer, (operand, number))
+    factor = types.CPointer(operand)
+    total = types.CPointer(number)
     size = types.int64
-    kernel = cfunc(types.void(size, factor, size, factor, size, total, size, size), cache=True)(function)
+    signature = types.void(size, factor, size, factor, size, total, size, size)
+    kernel = cfunc(signature, cache=True)(function)
     binding.add_symbol(_symbol(function is _strip_tile, operand), kernel.address)
     return kernel
 
 
 def _symbol(is_strip: bool, operand: types.Number) -> str:
-    return f"rnnlab_{'strip' if is_strip else 'matrix'}_tile_{operand}"
+    kind = "strip" if is_strip else "matrix"
+    return f"rnnlab_{kind}_tile_{operand}"
 
 
 TILES = [_compile(function, number, number) for function in (_strip_tile, _matrix_tile) for number in NUMBERS]
@@ -295,8 +329,11 @@ def multiply_tile(context, is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, 
         )
         a, b, c = (number_pointer(context, builder, signature, values, i) for i in (2, 5, 8))
         if pairs:
-            a, b = (builder.bitcast(place, I32.as_pointer()) for place in (a, b))
-            a_row, K = (builder.lshr(size, I64(1)) for size in (a_row, K))
+            pair = I32.as_pointer()
+            a = builder.bitcast(a, pair)
+            b = builder.bitcast(b, pair)
+            a_row = builder.lshr(a_row, I64(1))
+            K = builder.lshr(K, I64(1))
         emit_call(builder, symbol, [rows, a, a_row, b, K, c, c_row, is_sum])
         return context.get_dummy_value()
 

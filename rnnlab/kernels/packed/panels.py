@@ -26,7 +26,8 @@ STRETCH = (
 
 def panel_width(dtype: str | np.dtype) -> int:
     """Columns of a panel, for float32, float64 or bfloat16 (uint16), whose sums are float32."""
-    return VECTORS * VECTOR_BYTES // max(np.dtype(dtype).itemsize, 4)
+    itemsize = np.dtype(dtype).itemsize
+    return VECTORS * VECTOR_BYTES // max(itemsize, 4)
 
 
 def panel_count(columns: int, dtype: str | np.dtype) -> int:
@@ -56,13 +57,15 @@ def pack_panels(source, at, row, K, columns, panels, first, steps):
         for j in range(0, whole, width):
             place = first + j * steps + k * width
             for v in range(0, width, vector):
-                prefetch(source, begin + ROWS_AHEAD * row + j + v)
-                store_step(panels, place + deep * v, source, begin + j + v, row)
+                column = begin + j + v
+                prefetch(source, column + ROWS_AHEAD * row)
+                store_step(panels, place + deep * v, source, column, row)
         if whole < columns:
             place = first + whole * steps + k * width
             for i in range(deep * width):
                 j = whole + i // deep
-                put(panels, place + i, number(source, begin + i % deep * row + j) if j < columns else 0)
+                step = i % deep
+                put(panels, place + i, number(source, begin + step * row + j) if j < columns else 0)
 
 
 @njit(**OPTIONS)
@@ -76,15 +79,18 @@ def pack_transposed(source, at, row, K, columns, panels, first):
     deep = depth(panels)
     for begin in range(0, columns, width):
         used = min(width, columns - begin)
+        panel = first + begin * K
         for k in range(0, K, vector):
-            place = first + begin * K + k * width
+            place = panel + k * width
             steps = min(vector, K - k)
             for j in range(used):
+                column = place + deep * j
                 line = at + (begin + j) * row + k
                 prefetch(source, line + 2 * vector)
-                _spread_line(source, line, steps, panels, place + deep * j, width)
+                _spread_line(source, line, steps, panels, column, width)
             for j in range(used, width):
-                _clear_column(steps, panels, place + deep * j, width)
+                column = place + deep * j
+                _clear_column(steps, panels, column, width)
 
 
 @njit(**INNER)
@@ -94,13 +100,15 @@ def _spread_line(source, at, steps, panels, first, width):
         spread(panels, first, width, load(source, at))
     else:
         for i in range(steps):
-            put(panels, first + _step_place(panels, i, width), number(source, at + i))
+            place = first + _step_place(panels, i, width)
+            put(panels, place, number(source, at + i))
 
 
 @njit(**INNER)
 def _clear_column(steps, panels, first, width):
     for i in range(steps):
-        panels[first + _step_place(panels, i, width)] = 0
+        place = first + _step_place(panels, i, width)
+        panels[place] = 0
 
 
 @njit(**INNER)
@@ -112,7 +120,8 @@ def _step_place(panels, k, width):
 
 def strip_room(K: int, rows: int) -> int:
     """Numbers that `rows` rows of K steps take in strips; a strip ends with room for a vector too many."""
-    return -(-rows // ROWS) * (ROWS * K + VECTOR_BYTES)
+    strips = -(-rows // ROWS)
+    return strips * (ROWS * K + VECTOR_BYTES)
 
 
 @njit(**OPTIONS)
@@ -135,18 +144,26 @@ def pack_strips(a, a_at, a_row, K, rows, strips):
             low = rows * s // count
             high = rows * (s + 1) // count
             columns = high - low
-            reach = (columns + vector - 1) // vector * vector
+            vectors = (columns + vector - 1) // vector
+            reach = vectors * vector
+            if low + reach > rows:
+                reach = 0
             source = a_at + start * a_row + low
             place = strip_start(s, K) + start * columns
-            _copy_strip(steps, a, source, a_row, columns, reach if low + reach <= rows else 0, strips, place)
+            _copy_strip(steps, a, source, a_row, columns, reach, strips, place)
 
 
 @njit(**INNER)
 def _copy_strip(K, a, at, row, columns, reach, strips, first):
     """strips[first:] [K,columns] = a [K,columns], in whole vectors where a has `reach` numbers to read."""
     deep = depth(strips)
+    vector = lanes(strips)
+    numbers = 0 if reach else deep * columns  # of a step that are copied one by one
     for k in range(0, K, deep):
-        for v in range(0, reach, lanes(strips)):
-            store_step(strips, first + k * columns + deep * v, a, at + k * row + v, row)
-        for i in range(0 if reach else deep * columns):
-            put(strips, first + k * columns + i, number(a, at + (k + i % deep) * row + i // deep))
+        place = first + k * columns
+        source = at + k * row
+        for v in range(0, reach, vector):
+            store_step(strips, place + deep * v, a, source + v, row)
+        for i in range(numbers):
+            step = i % deep
+            put(strips, place + i, number(a, source + step * row + i // deep))

@@ -4,6 +4,7 @@ All arrays are flat, with the first number (`at`) and the distance between two r
 """
 
 from numba import njit
+from numba.extending import register_jitable
 
 from rnnlab.kernels.packed.host import ROWS, VECTORS
 from rnnlab.kernels.packed.kernel import multiply_tile
@@ -16,9 +17,14 @@ STRIP_NUMBERS = 112_640  # in strips at once, 0.45 MB: a part of the second cach
 STRIP_COLUMNS = 440  # of a transposed operand that are packed into strips at once, at most
 PANELS_AT_ONCE = 8  # whose blocks serve all rows before the next ones: 256 KB, a part of the second cache
 
-STRIP_ROOM = max(
-    strip_room(steps, min(STRIP_COLUMNS, STRIP_NUMBERS // steps)) for steps in range(1, STRIP_STEPS + 1)
-)
+
+@register_jitable(error_model="numpy")
+def strip_columns(steps):
+    """Columns of a transposed operand that are packed at once into strips of so many steps."""
+    return min(STRIP_COLUMNS, STRIP_NUMBERS // steps)
+
+
+STRIP_ROOM = max(strip_room(steps, strip_columns(steps)) for steps in range(1, STRIP_STEPS + 1))
 
 
 @njit(**OPTIONS)
@@ -30,10 +36,9 @@ def multiply_rows(rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum):
     width = VECTORS * lanes(c)
     for k in range(0, max(K, 1), K_BLOCK):  # once for K = 0, which clears c
         steps = min(K_BLOCK, K - k)
-        place = b_at + k * width
-        multiply_block(
-            False, rows, a, a_at + k, a_row, b, place, 0, steps, width, c, c_at, c_row, is_sum or k > 0, c
-        )
+        panel = b_at + k * width
+        adds = is_sum or k > 0
+        multiply_block(False, rows, a, a_at + k, a_row, b, panel, 0, steps, width, c, c_at, c_row, adds, c)
 
 
 @njit(**OPTIONS)
@@ -49,7 +54,8 @@ def multiply_unpacked(rows, a, a_at, a_row, K, b, b_at, b_row, N, c, c_at, c_row
         adds = is_sum or k > 0
         for n in range(0, N, at_once):
             columns = min(N - n, at_once)
-            pack_panels(b, b_at + k * b_row + n, b_row, steps, columns, block, 0, steps)
+            source = b_at + k * b_row + n
+            pack_panels(b, source, b_row, steps, columns, block, 0, steps)
             multiply_block(
                 False, rows, a, a_at + k, a_row, block, 0, steps * width, steps, columns,
                 c, c_at + n, c_row, adds, spare,
@@ -66,9 +72,10 @@ def multiply_strips(rows, strips, K, b, b_at, b_panel, N, c, c_at, c_row, is_sum
     at_once = PANELS_AT_ONCE * width
     for n in range(0, N, at_once):
         columns = min(N - n, at_once)
-        place = b_at + n // width * b_panel
+        panel = b_at + n // width * b_panel
+        place = c_at + n
         multiply_block(
-            True, rows, strips, 0, 1, b, place, b_panel, K, columns, c, c_at + n, c_row, is_sum, spare
+            True, rows, strips, 0, 1, b, panel, b_panel, K, columns, c, place, c_row, is_sum, spare
         )
 
 
@@ -85,6 +92,7 @@ def multiply_block(
     for s in range(tiles):
         low = rows * s // tiles
         high = rows * (s + 1) // tiles
+        count = high - low
         for j in range(0, columns, width):
             place = c_at + low * c_row + j
             panel = b_at + j // width * b_panel
@@ -93,12 +101,12 @@ def multiply_block(
             tile, at, row = (c, place, c_row) if whole else (spare, 0, width)
             if is_strip:
                 first = a_at + strip_start(s, K)
-                multiply_tile(True, high - low, a, first, 1, b, panel, K, tile, at, row, adds)
+                multiply_tile(True, count, a, first, 1, b, panel, K, tile, at, row, adds)
             else:
                 first = a_at + low * a_row
-                multiply_tile(False, high - low, a, first, a_row, b, panel, K, tile, at, row, adds)
+                multiply_tile(False, count, a, first, a_row, b, panel, K, tile, at, row, adds)
             if not whole:
-                _take_columns(high - low, columns - j, spare, width, c, place, c_row, is_sum)
+                _take_columns(count, columns - j, spare, width, c, place, c_row, is_sum)
 
 
 @njit(**INNER)
@@ -107,4 +115,5 @@ def _take_columns(rows, columns, tile, width, c, c_at, c_row, is_sum):
     for r in range(rows):
         for j in range(columns):
             place = c_at + r * c_row + j
-            c[place] = c[place] + tile[r * width + j] if is_sum else tile[r * width + j]
+            total = tile[r * width + j]
+            c[place] = c[place] + total if is_sum else total

@@ -56,7 +56,8 @@ def forward(network: Network, x: np.ndarray, state: State | None, members: int, 
     run = partial(_layer_forward, network, members, storage)
     y, state, saved = forward_through_layers(network, x, state, run)
     y = y[:, :, : network.hidden_size]
-    y = y if y.flags.c_contiguous else y.copy()
+    if not y.flags.c_contiguous:
+        y = y.copy()
     y.flags.writeable = False  # y may be a view of what backward needs: writing to it must not go unseen
     return y, state, saved
 
@@ -64,7 +65,8 @@ def forward(network: Network, x: np.ndarray, state: State | None, members: int, 
 def backward(network: Network, saved: list[PackedSaved], dy: np.ndarray, dstate: State | None, members: int):
     """dx [T,B,I], dstate, gradients, by a team of so many."""
     run = partial(_layer_backward, network, members)
-    return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
+    sizes = saved[0].x.shape[:2]  # T, B
+    return backward_through_layers(network, saved, sizes, dy, dstate, run)
 
 
 def _layer_forward(
@@ -75,29 +77,39 @@ def _layer_forward(
     if index == 0:
         inputs = network.input_size
         x = _plain(x)
-    works = _plan(network, *x.shape[:2], inputs, members, storage)
+    T, B, x_row = x.shape
+    works = _plan(network, T, B, inputs, members, storage)
     work = works[0]
     H = work.H
-    h = aligned((work.T + 1, work.B, work.units), network.dtype)
+    units = work.units
+    slots = work.slots
+    dtype = network.dtype
+    h = aligned((T + 1, B, units), dtype)
     h[0, :, :H] = state[0]
     h[0, :, H:] = 0
-    own = _make_history(work, min(work.T, work.slots), network.dtype)
+    own = _make_history(work, min(T, slots), dtype)
     if work.cell.has_c:
         own.c[0] = _panels(state[1], work)
     history = own
-    factors = (x, h)
-    if storage != network.dtype:
-        history = _make_history(work, work.T, storage)
+    factor_x = x
+    factor_h = h
+    if storage != dtype:
+        history = _make_history(work, T, storage)
         history.c[:1] = to_bfloat16(own.c[:1])
-        factors = tuple(aligned((work.slots, work.B, row), storage) for row in (x.shape[2], work.units))
-        factors[1][0] = to_bfloat16(h[0])
+        factor_x = aligned((slots, B, x_row), storage)
+        factor_h = aligned((slots, B, units), storage)
+        factor_h[0] = to_bfloat16(h[0])
     saved = PackedSaved(x, inputs, h, *history)
-    room = (aligned(work.G * work.units * columns, storage) for columns in (inputs, H))
-    layer = _arrays(network, index, saved, own, _bias(network, index, work.units), *factors, *room)
+    rows = work.G * units
+    panels_ih = aligned(rows * inputs, storage)
+    panels_hh = aligned(rows * H, storage)
+    bias = _bias(network, index, units)
+    layer = _arrays(network, index, saved, own, bias, factor_x, factor_h, panels_ih, panels_hh)
     _run_team(works, lambda work, counter: run_forward(work, layer, counter))
     last = (h[-1, :, :H],)
     if work.cell.has_c:
-        last += (_rows(own.c[work.T % work.slots], H),)
+        c = own.c[T % slots]
+        last += (_rows(c, H),)
     return h[1:], last, saved
 
 
@@ -105,11 +117,13 @@ def _make_history(work: Work, steps: int, dtype: str | np.dtype) -> History:
     """Room for gates, c and what is saved of so many steps."""
 
     def room(exists, steps, *columns):
-        return aligned((steps, work.P, work.B, *columns, work.width) if exists else 0, dtype)
+        shape = (steps, work.P, work.B, *columns, work.width)
+        return aligned(shape if exists else 0, dtype)
 
     cell = work.cell
     gates = room(not cell.gate_is_h, steps, work.G)
-    return History(gates, room(cell.has_c, steps + 1), room(cell.saves, steps))
+    c = room(cell.has_c, steps + 1)
+    return History(gates, c, room(cell.saves, steps))
 
 
 def _arrays(
@@ -117,10 +131,14 @@ def _arrays(
 ) -> Layer:
     """The flat arrays of a layer's forward pass; own, like the last of saved: gates, c, saved."""
     parameters = network.layer(index)
-    weights = (_flat(_plain(weight)) for weight in (parameters.weight_ih, parameters.weight_hh))
-    own, history = (History(*map(_flat, arrays)) for arrays in (own, saved[-3:]))
+    weight_ih = _flat(_plain(parameters.weight_ih))
+    weight_hh = _flat(_plain(parameters.weight_hh))
+    x_row = saved.x.shape[2]
+    x = _flat(saved.x)
     h = _flat(saved.h)
-    return Layer(_flat(saved.x), saved.x.shape[2], *weights, bias, h, *own, history, *map(_flat, room))
+    own = map(_flat, own)
+    history = History(*map(_flat, saved[-3:]))
+    return Layer(x, x_row, weight_ih, weight_hh, bias, h, *own, history, *map(_flat, room))
 
 
 def _layer_backward(
@@ -129,41 +147,46 @@ def _layer_backward(
     """dx, the initial state's gradient and the layer's gradients."""
     storage = saved.gates.dtype
     dtype = saved.h.dtype
-    works = _plan(network, *saved.x.shape[:2], saved.inputs, members, storage)
+    T, B, _ = saved.x.shape
+    works = _plan(network, T, B, saved.inputs, members, storage)
     work = works[0]
+    cell = work.cell
+    H = work.H
+    units = work.units
     in_place = _is_in_place(work, storage != dtype, saved.x.size)
     block = work.chunk
     after = works
     if in_place:
-        block = min(work.T, max(1, STRIP_STEPS // work.B))
-        works = [work._replace(chunk=work.T) for work in works]
-        after = [work._replace(low=0, high=work.B, waits=True) for work in works]
+        block = min(T, max(1, STRIP_STEPS // B))
+        works = [work._replace(chunk=T) for work in works]
+        after = [work._replace(low=0, high=B, waits=True) for work in works]
         work = works[0]
-    bias = _bias(network, index, work.units) if work.cell.own_vectors else aligned(0, dtype)
-    layer = _arrays(network, index, saved, saved[-3:], bias, *[aligned(0, storage)] * 4)
+    bias = _bias(network, index, units) if cell.own_vectors else aligned(0, dtype)
+    empty = aligned(0, storage)
+    layer = _arrays(network, index, saved, saved[-3:], bias, empty, empty, empty, empty)
     carry = _panels(dstate[0], work)
     dc = past = aligned(0, dtype)
-    if work.cell.has_c:
+    if cell.has_c:
         dc = _panels(dstate[1], work)
-    if work.cell.passes_h:
+    if cell.passes_h:
         past = _panels(np.zeros_like(dstate[0]), work)
-    inputs = _padded(dy, work.units), carry, dc, past
-    gradients = _gradient_arrays(works, (dtype, storage), inputs, block, in_place)
-    rooms = _rooms(after, (dtype, storage), block, in_place)
+    inputs = _padded(dy, units), carry, dc, past
+    dtypes = dtype, storage
+    gradients = _gradient_arrays(works, dtypes, inputs, block, in_place)
+    rooms = _rooms(after, dtypes, block, in_place)
 
     def task(work, counter):
-        run_backward(work, after[work.member], layer, gradients, rooms[work.member], counter)
+        member = work.member
+        run_backward(work, after[member], layer, gradients, rooms[member], counter)
 
     _run_team(works, task)
-    dh = _rows(carry, work.H)
-    if work.cell.passes_h:
-        dh = dh + _rows(past, work.H)
-    first = (dh, _rows(dc, work.H)) if work.cell.has_c else (dh,)
-    dx = gradients.dx[: work.T * work.B * work.I].reshape(work.T, work.B, work.I)
-    parameters = _parameters(work, gradients.dw)
-    if work.cell.own_vectors:
-        parameters += (*sum(room.dvectors for room in rooms).reshape(-1, work.units)[:, : work.H],)
-    return dx, first, parameters
+    dh = _rows(carry, H)
+    if cell.passes_h:
+        dh = dh + _rows(past, H)
+    first = (dh, _rows(dc, H)) if cell.has_c else (dh,)
+    dx = gradients.dx[: T * B * work.I].reshape(T, B, work.I)
+    dvectors = sum(room.dvectors for room in rooms).reshape(-1, units)
+    return dx, first, (*_parameters(work, gradients.dw), *dvectors[:, :H])
 
 
 def _is_in_place(work: Work, is_narrow: bool, inputs: int) -> bool:
@@ -176,8 +199,8 @@ def _is_in_place(work: Work, is_narrow: bool, inputs: int) -> bool:
     if not is_narrow:
         return work.waits and work.I <= work.units < 2 * work.I
     # 2 to 4 % slower than chunks, and worth it where another member's gradients of weights would be large
-    is_large = MANY_WEIGHTS * work.H * (work.I + work.H) > inputs
-    return work.units <= 2 * work.I and is_large
+    weights = work.H * (work.I + work.H)
+    return work.units <= 2 * work.I and MANY_WEIGHTS * weights > inputs
 
 
 def _gradient_arrays(works, dtypes, inputs: tuple, block: int, in_place: bool) -> Gradients:
@@ -188,24 +211,28 @@ def _gradient_arrays(works, dtypes, inputs: tuple, block: int, in_place: bool) -
     work = works[0]
     I = work.I
     dtype, storage = dtypes
-    rows_of_dg = work.chunk * work.B * work.dg_row
-    packed = work.G * work.units**2
+    dg_numbers = work.chunk * work.B * work.dg_row
+    packed_numbers = work.G * work.units**2
     in_one = dtype.itemsize // storage.itemsize
-    numbers = work.T * work.B * I, work.numbers
+    dx_numbers = work.T * work.B * I
     if in_place:
-        dx, dw = (
-            aligned(max(own, others // in_one), dtype)
-            for own, others in zip(numbers, (rows_of_dg, packed), strict=True)
-        )
+        dx_numbers = max(dx_numbers, dg_numbers // in_one)
+        dw_numbers = max(work.numbers, packed_numbers // in_one)
+        dx = aligned(dx_numbers, dtype)
+        dw = aligned(dw_numbers, dtype)
         dg = dx.view(storage)
         panels = dw.view(storage)
     else:
-        dx, dw = (aligned(size, dtype) for size in numbers)
-        dg, panels = (aligned(size, storage) for size in (rows_of_dg, packed))
-    alone = not (work.waits or in_place)
-    columns = panel_count(I, dtype) * work.width
-    panels_ih = aligned(alone * columns * work.G * work.units, storage)
-    others = aligned(alone * (len(works) - 1) * work.numbers, dtype)
+        dx = aligned(dx_numbers, dtype)
+        dw = aligned(work.numbers, dtype)
+        dg = aligned(dg_numbers, storage)
+        panels = aligned(packed_numbers, storage)
+    panels_ih = aligned(0, storage)
+    others = aligned(0, dtype)
+    if not (work.waits or in_place):
+        columns = panel_count(I, dtype) * work.width
+        panels_ih = aligned(columns * work.G * work.units, storage)
+        others = aligned((len(works) - 1) * work.numbers, dtype)
     from_last = work.dg_row < in_one * I
     return Gradients(*map(_flat, inputs), dg, panels, panels_ih, in_place, from_last, block, dx, dw, others)
 
@@ -218,23 +245,30 @@ def _rooms(works: Sequence[Work], dtypes, block: int, in_place: bool) -> list[Ro
     row = max(panel_count(work.I, dtype) * width, work.units)
     if in_place:
         row = max(row, work.dg_row)
-    packed = max(STRIP_ROOM, K_BLOCK * PANELS_AT_ONCE * width)
-    owners = works[:1] if work.waits else works
-    operands = [aligned(block * (work.high - work.low) * row, storage) for work in owners]
-    operands *= len(works) // len(owners)
-    dvectors = np.zeros((len(works), work.cell.own_vectors * work.units), dtype)
-    return [
-        Room(own, aligned(packed, storage), aligned(ROWS * width, dtype), part)
-        for own, part in zip(operands, dvectors, strict=True)
-    ]
+    packed_numbers = max(STRIP_ROOM, K_BLOCK * PANELS_AT_ONCE * width)
+    members = len(works)
+    dvectors = np.zeros((members, work.cell.own_vectors * work.units), dtype)
+    rooms = []
+    operands = None
+    for own, of_vectors in zip(works, dvectors, strict=True):
+        if operands is None or not work.waits:
+            sequences = own.high - own.low
+            operands = aligned(block * sequences * row, storage)
+        packed = aligned(packed_numbers, storage)
+        spare = aligned(ROWS * width, dtype)
+        rooms.append(Room(operands, packed, spare, of_vectors))
+    return rooms
 
 
 def _parameters(work: Work, dw: np.ndarray) -> tuple[np.ndarray, ...]:
     """The gradients of the layer's weights and biases, in their shapes and their order."""
     H = work.H
     rows = work.G * H
-    dw_ih, dw_hh, db = np.split(dw[: work.numbers], (rows * work.I, rows * (work.I + H)))
-    db = db.reshape(-1, H)
+    input_weights = rows * work.I
+    weights = input_weights + rows * H
+    dw_ih = dw[:input_weights].reshape(rows, work.I)
+    dw_hh = dw[input_weights:weights].reshape(rows, H)
+    db = dw[weights : work.numbers].reshape(-1, H)
     db_ih = db[: work.G]
     db_hh = db[-work.G :].copy()
     inner = work.cell.inner
@@ -242,23 +276,28 @@ def _parameters(work: Work, dw: np.ndarray) -> tuple[np.ndarray, ...]:
         others = [gate for gate in range(work.G) if gate != inner]
         db_ih = db_ih[np.argsort([inner, *others])]
         db_hh = db_hh[np.argsort([*others, inner])]
-    return dw_ih.reshape(rows, work.I), dw_hh.reshape(rows, H), db_ih.ravel(), db_hh.ravel()
+    return dw_ih, dw_hh, db_ih.ravel(), db_hh.ravel()
 
 
 def _plan(
     network: Network, T: int, B: int, inputs: int, members: int, storage: str | np.dtype
 ) -> tuple[Work, ...]:
     """The work of each member on a layer, of a team of at most so many."""
-    P = panel_count(network.hidden_size, storage)
+    H = network.hidden_size
+    P = panel_count(H, storage)
     cell = KERNEL_PROPERTIES[network.cell]
     is_narrow = storage == BFLOAT16
     if is_narrow:  # here, because what another process saved may come to backward without a forward
         add_pair_tiles()
-    sizes = Sizes(cell, T, B, inputs, network.hidden_size, network.gates, P, T, 1 + is_narrow, T + 1)
-    shares = split(sizes, members, np.dtype(storage).itemsize, _cache_bytes())
-    chunk = min(T, max(1, CHUNK_ROWS // max(share.high - share.low for share in shares)))
+    together = 2 if is_narrow else 1
+    sizes = Sizes(cell, T, B, inputs, H, network.gates, P, T, together, T + 1)
+    itemsize = np.dtype(storage).itemsize
+    shares = split(sizes, members, itemsize, _cache_bytes())
+    rows = max(share.high - share.low for share in shares)
+    chunk = min(T, max(1, CHUNK_ROWS // rows))
     slots = chunk + 1 if is_narrow else T + 1
-    return works_of(sizes._replace(chunk=chunk, slots=slots), shares, panel_width(storage) // VECTORS)
+    sizes = sizes._replace(chunk=chunk, slots=slots)
+    return works_of(sizes, shares, panel_width(storage) // VECTORS)
 
 
 def _run_team(works: Sequence[Work], task: Callable[[Work, np.ndarray], None]) -> None:
@@ -287,11 +326,12 @@ def _flat(array: np.ndarray) -> np.ndarray:
 
 def _padded(array: np.ndarray, units: int) -> np.ndarray:
     """[T,B,n] as [T,B,units], with zeros behind."""
-    if array.shape[2] == units:
+    T, B, columns = array.shape
+    if columns == units:
         return _plain(array)
-    wide = aligned((*array.shape[:2], units), array.dtype)
-    wide[:, :, : array.shape[2]] = array
-    wide[:, :, array.shape[2] :] = 0
+    wide = aligned((T, B, units), array.dtype)
+    wide[:, :, :columns] = array
+    wide[:, :, columns:] = 0
     return wide
 
 
@@ -301,7 +341,8 @@ def _bias(network: Network, index: int, units: int) -> np.ndarray:
     H = network.hidden_size
     vectors = step_vectors(network, layer)
     G = network.gates
-    bias = aligned((G + len(vectors), units), network.dtype)
+    rows = G + len(vectors)
+    bias = aligned((rows, units), network.dtype)
     bias[:G, :H] = merged_bias(network, layer).reshape(G, H)
     bias[G:, :H] = vectors
     bias[:, H:] = 0
@@ -310,14 +351,18 @@ def _bias(network: Network, index: int, units: int) -> np.ndarray:
 
 def _panels(rows: np.ndarray, work: Work) -> np.ndarray:
     """A copy of rows [B,H] as [P,B,width], with zeros behind."""
-    wide = np.zeros((work.B, work.units), rows.dtype)
-    panels = aligned((work.P, work.B, work.width), rows.dtype)
+    P = work.P
+    B = work.B
+    width = work.width
+    wide = np.zeros((B, work.units), rows.dtype)
     wide[:, : work.H] = rows
-    panels[:] = wide.reshape(work.B, work.P, work.width).transpose(1, 0, 2)
+    panels = aligned((P, B, width), rows.dtype)
+    panels[:] = wide.reshape(B, P, width).transpose(1, 0, 2)
     return panels
 
 
 def _rows(panels: np.ndarray, H: int) -> np.ndarray:
     """[P,B,width] as [B,H]."""
     P, B, width = panels.shape
-    return np.ascontiguousarray(panels.transpose(1, 0, 2)).reshape(B, P * width)[:, :H]
+    rows = np.ascontiguousarray(panels.transpose(1, 0, 2)).reshape(B, P * width)
+    return rows[:, :H]

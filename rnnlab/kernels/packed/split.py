@@ -35,12 +35,11 @@ def split(sizes: Sizes, members: int, number_bytes: int, cache_bytes: int) -> tu
     """
     by_sequences = min(members, sizes.B // sizes.together)
     by_units = min(members, sizes.P)
-    times = [
-        _step(sizes, number_bytes, cache_bytes, *choice) for choice in ((by_sequences, 1), (1, by_units))
-    ]
-    weights = sizes.G * sizes.H**2 * number_bytes
-    is_large = weights > CACHE_PART * cache_bytes
-    if times[1] < times[0] or (members == 1 and is_large):
+    time_by_sequences = _step(sizes, number_bytes, cache_bytes, by_sequences, 1)
+    time_by_units = _step(sizes, number_bytes, cache_bytes, 1, by_units)
+    weight_bytes = sizes.G * sizes.H**2 * number_bytes
+    is_large = weight_bytes > CACHE_PART * cache_bytes
+    if time_by_units < time_by_sequences or (members == 1 and is_large):
         return _by_units(sizes, by_units)
     return _by_sequences(sizes, by_sequences)
 
@@ -50,20 +49,30 @@ def _step(sizes: Sizes, number_bytes: int, cache_bytes: int, row_parts: int, uni
     rows = -(-sizes.B // row_parts)
     panels = -(-sizes.P // unit_parts)
     weights = sizes.G * sizes.H * panels * sizes.H / sizes.P
-    tile = Tile(-(-rows // -(-rows // ROWS)), VECTORS)  # the largest of equal tiles
-    products = 2 * rows * weights * number_bytes / 4 / (RATE * predicted_rate(tile, CORE))
-    beyond = weights * number_bytes if weights * number_bytes > CACHE_PART * cache_bytes else 0
-    return products + beyond / BANDWIDTH + (BARRIER if unit_parts > 1 else 0)
+    tiles = -(-rows // ROWS)
+    tile = Tile(-(-rows // tiles), VECTORS)  # the largest of equal tiles
+    rate = RATE * predicted_rate(tile, CORE)
+    seconds = 2 * rows * weights * number_bytes / 4 / rate
+    weight_bytes = weights * number_bytes
+    if weight_bytes > CACHE_PART * cache_bytes:
+        seconds += weight_bytes / BANDWIDTH
+    if unit_parts > 1:
+        seconds += BARRIER
+    return seconds
 
 
 def _by_sequences(sizes: Sizes, members: int) -> tuple[Share, ...]:
     groups = sizes.B // sizes.together
     cuts = [groups * k // members * sizes.together for k in range(members + 1)]
-    parts = enumerate(pairwise(cuts))
-    return tuple(Share(member, members, *rows, 0, sizes.P, False) for member, rows in parts)
+    shares = []
+    for member, (low, high) in enumerate(pairwise(cuts)):
+        shares.append(Share(member, members, low, high, 0, sizes.P, False))
+    return tuple(shares)
 
 
 def _by_units(sizes: Sizes, members: int) -> tuple[Share, ...]:
     cuts = [sizes.P * k // members for k in range(members + 1)]
-    parts = enumerate(pairwise(cuts))
-    return tuple(Share(member, members, 0, sizes.B, *panels, True) for member, panels in parts)
+    shares = []
+    for member, (first, last) in enumerate(pairwise(cuts)):
+        shares.append(Share(member, members, 0, sizes.B, first, last, True))
+    return tuple(shares)

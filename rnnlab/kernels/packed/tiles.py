@@ -62,12 +62,9 @@ CORES = {
 def predicted_rate(tile: Tile, core: Core) -> float:
     """Part of the core's FMA rate that the tile can reach, from 0 to 1, everything in the first cache."""
     loads = tile.rows + tile.vectors + 2 * tile.spills(core)  # a spilt sum is loaded and stored
-    cycles = max(
-        tile.sums / core.fmas_per_cycle,
-        loads / core.loads_per_cycle,
-        core.fma_latency,
-    )
-    return tile.sums / core.fmas_per_cycle / cycles
+    fma_cycles = tile.sums / core.fmas_per_cycle
+    load_cycles = loads / core.loads_per_cycle
+    return fma_cycles / max(fma_cycles, load_cycles, core.fma_latency)
 
 
 def choose_tile(core: Core) -> Tile:
@@ -76,10 +73,10 @@ def choose_tile(core: Core) -> Tile:
     A narrow panel wastes less if the width of the matrix is not a multiple of it.  Many rows read the panel
     less often from the second cache: one vector of it serves as many FMAs as there are rows.
     """
-    tiles = [
-        Tile(rows, vectors)
-        for rows in range(1, core.row_addresses + 1)
-        for vectors in range(1, core.registers)
-        if not Tile(rows, vectors).spills(core)
-    ]
+    tiles = []
+    for rows in range(1, core.row_addresses + 1):
+        for vectors in range(1, core.registers):
+            tile = Tile(rows, vectors)
+            if not tile.spills(core):
+                tiles.append(tile)
     return max(tiles, key=lambda tile: (predicted_rate(tile, core), -tile.vectors, tile.rows))

@@ -92,7 +92,8 @@ def _reader(name, kind_of):
 
         def codegen(context, builder, signature, values):
             place = number_pointer(context, builder, signature, values)
-            return _emit_load(builder, array.dtype, context.get_value_type(kind), place)
+            value_type = context.get_value_type(kind)
+            return _emit_load(builder, array.dtype, value_type, place)
 
         return kind(array, at), codegen
 
@@ -116,7 +117,8 @@ def store(context, array, at, value):
 
     def codegen(context, builder, signature, values):
         result = context.cast(builder, values[2], value, kind)
-        _emit_store(builder, array.dtype, result, number_pointer(context, builder, signature, values))
+        place = number_pointer(context, builder, signature, values)
+        _emit_store(builder, array.dtype, result, place)
         return context.get_dummy_value()
 
     return types.void(array, at, value), codegen
@@ -146,7 +148,8 @@ def _store_pairs(context, array, at, first, second):
     def codegen(context, builder, signature, values):
         low, high = (_emit_rounded(builder, value) for value in values[2:])
         low = builder.lshr(low, same(low.type, HALF))
-        pairs = builder.or_(low, builder.and_(high, same(high.type, UPPER)))
+        high = builder.and_(high, same(high.type, UPPER))
+        pairs = builder.or_(low, high)
         place = number_pointer(context, builder, signature, values)
         builder.store(pairs, builder.bitcast(place, pairs.type.as_pointer()), align=2)
         return context.get_dummy_value()
@@ -157,30 +160,36 @@ def _store_pairs(context, array, at, first, second):
 def _emit_load(builder, dtype, kind, place):
     """A number or a vector of numbers of this LLVM type, from an array of this dtype."""
     if dtype != BFLOAT16:
-        return builder.load(builder.bitcast(place, kind.as_pointer()), align=dtype.bitwidth // 8)
-    halves = builder.load(builder.bitcast(place, _whole(kind, HALF).as_pointer()), align=2)
-    bits = builder.zext(halves, _whole(kind, 32))
-    return builder.bitcast(builder.shl(bits, same(bits.type, HALF)), kind)
+        numbers = builder.bitcast(place, kind.as_pointer())
+        return builder.load(numbers, align=dtype.bitwidth // 8)
+    halves = builder.bitcast(place, _whole(kind, HALF).as_pointer())
+    bits = builder.zext(builder.load(halves, align=2), _whole(kind, 32))
+    widened = builder.shl(bits, same(bits.type, HALF))
+    return builder.bitcast(widened, kind)
 
 
 def _emit_store(builder, dtype, value, place):
     """Store a number or a vector of numbers in an array of this dtype."""
     if dtype == BFLOAT16:
         value = _emit_halves(builder, value)
-    builder.store(value, builder.bitcast(place, value.type.as_pointer()), align=dtype.bitwidth // 8)
+    numbers = builder.bitcast(place, value.type.as_pointer())
+    builder.store(value, numbers, align=dtype.bitwidth // 8)
 
 
 def _emit_halves(builder, value):
     """float32 numbers as bfloat16 ones, in whole numbers of 16 bits."""
     bits = _emit_rounded(builder, value)
-    return builder.trunc(builder.lshr(bits, same(bits.type, HALF)), _whole(value.type, HALF))
+    upper = builder.lshr(bits, same(bits.type, HALF))
+    return builder.trunc(upper, _whole(value.type, HALF))
 
 
 def _emit_rounded(builder, value):
     """Bits of float32 numbers whose upper half is the nearest bfloat16, ties to even; NaN stays NaN."""
     bits = builder.bitcast(value, _whole(value.type, 32))
-    odd = builder.and_(builder.lshr(bits, same(bits.type, HALF)), same(bits.type, 1))
-    rounded = builder.add(bits, builder.add(odd, same(bits.type, 0x7FFF)))
+    upper = builder.lshr(bits, same(bits.type, HALF))
+    odd = builder.and_(upper, same(bits.type, 1))
+    increment = builder.add(odd, same(bits.type, 0x7FFF))
+    rounded = builder.add(bits, increment)
     is_nan = builder.fcmp_unordered("uno", value, value)
     return builder.select(is_nan, same(bits.type, 0x7FFF0000), rounded)
 
@@ -211,8 +220,10 @@ def spread(context, array, at, distance, vector):
             pairs = ir.VectorType(I32, vector.lanes // 2)
             parts = builder.bitcast(_emit_halves(builder, parts), pairs)
             place = builder.bitcast(place, I32.as_pointer())
+        align = array.dtype.bitwidth // 8
         for lane in range(parts.type.count):
-            builder.store(builder.extract_element(parts, I32(lane)), place, align=array.dtype.bitwidth // 8)
+            part = builder.extract_element(parts, I32(lane))
+            builder.store(part, place, align=align)
             place = builder.gep(place, [step])
         return context.get_dummy_value()
 
@@ -224,7 +235,8 @@ def prefetch(context, array, at):
     """Request the cache line of number `at` of the array for the first-level cache."""
 
     def codegen(context, builder, signature, values):
-        emit_prefetch(builder, number_pointer(context, builder, signature, values), 0)
+        place = number_pointer(context, builder, signature, values)
+        emit_prefetch(builder, place, 0)
         return context.get_dummy_value()
 
     return types.void(array, at), codegen
@@ -239,16 +251,16 @@ def emit_prefetch(builder: ir.IRBuilder, pointer: ir.Value, is_write: int) -> No
 def emit_call(builder: ir.IRBuilder, name: str, values: list, result: ir.Type | None = None) -> ir.Value:
     """Emit the call of a C function or of one of LLVM's, with a result of this type or none."""
     kind = ir.FunctionType(result or ir.VoidType(), [value.type for value in values])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
+    function = cgutils.get_or_insert_function(builder.module, kind, name)
+    return builder.call(function, values)
 
 
 def emit_spread(builder: ir.IRBuilder, kind: ir.VectorType, number: ir.Value) -> ir.Value:
     """Emit a vector with the number in all lanes."""
     undefined = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(undefined, number, I32(0))
-    return builder.shuffle_vector(
-        first, undefined, ir.Constant(ir.VectorType(I32, kind.count), [0] * kind.count)
-    )
+    lanes_of_first = ir.Constant(ir.VectorType(I32, kind.count), [0] * kind.count)
+    return builder.shuffle_vector(first, undefined, lanes_of_first)
 
 
 def integer(context, builder, signature, values, i):
@@ -258,15 +270,17 @@ def integer(context, builder, signature, values, i):
 
 def number_pointer(context, builder, signature, values, i=0):
     """Pointer to the number of an array that arguments i and i + 1 of an intrinsic are."""
-    data = context.make_array(signature.args[i])(context, builder, values[i]).data
-    return builder.gep(data, [integer(context, builder, signature, values, i + 1)])
+    array = context.make_array(signature.args[i])(context, builder, values[i])
+    at = integer(context, builder, signature, values, i + 1)
+    return builder.gep(array.data, [at])
 
 
 def _spread(context, builder, value, kind, vector):
     """The value as a vector: a number goes into all lanes."""
     if isinstance(kind, Vector):
         return value
-    return emit_spread(builder, vector.llvm, context.cast(builder, value, kind, vector.dtype))
+    number = context.cast(builder, value, kind, vector.dtype)
+    return emit_spread(builder, vector.llvm, number)
 
 
 def _operation(symbol, instruction):
@@ -327,8 +341,10 @@ def _limited(builder, vector, value, symbol, edge):
 def _power_of_two(builder, vector, n):
     """2ⁿ of whole numbers n in a float32 vector: moved into the exponents."""
     whole = ir.VectorType(I32, vector.lanes)
-    biased = builder.add(builder.fptosi(n, whole), same(whole, int(nonlinear.BIAS)))
-    return builder.bitcast(builder.shl(biased, same(whole, int(nonlinear.MANTISSA))), vector.llvm)
+    power = builder.fptosi(n, whole)
+    biased = builder.add(power, same(whole, int(nonlinear.BIAS)))
+    exponent = builder.shl(biased, same(whole, int(nonlinear.MANTISSA)))
+    return builder.bitcast(exponent, vector.llvm)
 
 
 def _floor_of(builder, vector, value):
@@ -337,9 +353,8 @@ def _floor_of(builder, vector, value):
 
 
 def _of_exponential_of(builder, vector, value):
-    return _limited(
-        builder, vector, _limited(builder, vector, value, ">", nonlinear.HIGH), "<", nonlinear.LOW
-    )
+    value = _limited(builder, vector, value, ">", nonlinear.HIGH)
+    return _limited(builder, vector, value, "<", nonlinear.LOW)
 
 
 positive = _of_one("positive", lambda b, v, a: _limited(b, v, a, "<", 0))
@@ -371,8 +386,8 @@ def _lane_by_lane(context, vector):
         one = context.get_function(math.tanh, types.float64(types.float64))
         result = values[0]
         for lane in range(vector.lanes):
-            number = one(builder, [builder.extract_element(values[0], I32(lane))])
-            result = builder.insert_element(result, number, I32(lane))
+            number = builder.extract_element(values[0], I32(lane))
+            result = builder.insert_element(result, one(builder, [number]), I32(lane))
         return result
 
     return vector(vector), codegen
