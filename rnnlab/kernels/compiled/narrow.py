@@ -47,15 +47,15 @@ def _multiply_bytes(context, weights, inputs, steps, start, scale, input_scale, 
     def codegen(context, builder, signature, values):
         weights, inputs, steps, *places = values
         sums = _emit_sums(builder, weights, inputs, steps, WORDS, 1, _emit_byte_products)
-        start, scale, factor, out = (
-            builder.inttoptr(place, kind.as_pointer())
-            for place, kind in zip(places, (WORDS, FLOATS.vector, FLOATS.number, FLOATS.vector), strict=True)
+        kinds = WORDS, FLOATS.vector, FLOATS.number, FLOATS.vector
+        start, scale, input_scale, out = (
+            builder.inttoptr(place, kind.as_pointer()) for place, kind in zip(places, kinds, strict=True)
         )
         whole = builder.add(sums, builder.load(start, align=4))
-        spread = emit_spread(builder, FLOATS.vector, builder.load(factor))
+        spread = emit_spread(builder, FLOATS.vector, builder.load(input_scale))
         factor = builder.fmul(builder.load(scale, align=4), spread)
-        number = builder.fmul(builder.sitofp(whole, FLOATS.vector), factor)
-        builder.store(number, out, align=4)
+        number = builder.sitofp(whole, FLOATS.vector)
+        builder.store(builder.fmul(number, factor), out, align=4)
         return context.get_dummy_value()
 
     return types.void(*[types.int64] * 7), codegen
@@ -68,7 +68,8 @@ def _multiply_pairs(context, weights, inputs, steps, out):
     def codegen(context, builder, signature, values):
         *operands, out = values
         sums = _emit_sums(builder, *operands, FLOATS.vector, 2, _emit_pair_products)
-        builder.store(sums, builder.inttoptr(out, FLOATS.vector.as_pointer()), align=4)
+        place = builder.inttoptr(out, FLOATS.vector.as_pointer())
+        builder.store(sums, place, align=4)
         return context.get_dummy_value()
 
     return types.void(*[types.int64] * 4), codegen
@@ -81,18 +82,23 @@ def _emit_sums(builder, weights, inputs, steps, kind, words, emit_products):
         following = []
         for u, total in enumerate(sums):
             step = builder.add(k, I64(u))
-            line = builder.add(weights, builder.mul(step, I64(LINE)))
+            distance = builder.mul(step, I64(LINE))
+            line = builder.add(weights, distance)
             block = builder.load(builder.inttoptr(line, WORDS.as_pointer()), align=4)
-            place = builder.add(inputs, builder.mul(step, I64(4 * words)))
+            distance = builder.mul(step, I64(4 * words))
+            place = builder.add(inputs, distance)
             first = builder.inttoptr(place, WORD.as_pointer())
-            numbers = [builder.load(builder.gep(first, [WORD(word)])) for word in range(words)]
-            spread = [emit_spread(builder, WORDS, number) for number in numbers]
+            spread = []
+            for word in range(words):
+                number = builder.load(builder.gep(first, [WORD(word)]))
+                spread.append(emit_spread(builder, WORDS, number))
             following.append(emit_products(builder, total, block, *spread))
         return following
 
     zero = ir.Constant(kind, None)
     _, sums = emit_loop(builder, I64(0), steps, UNROLL, [zero] * UNROLL, emit_turn)
-    return reduce(builder.add if kind == WORDS else builder.fadd, sums)
+    add = builder.add if kind == WORDS else builder.fadd
+    return reduce(add, sums)
 
 
 def _emit_byte_products(builder, total, weights, inputs):
@@ -104,14 +110,16 @@ def _emit_byte_products(builder, total, weights, inputs):
     name = f"llvm.x86.avx512.vpdpbusd.{BYTE_PRODUCTS}"
     parts = []
     for low in range(0, ROWS, lanes):
-        operands = [_chosen(builder, v, v, range(low, low + lanes)) for v in (total, inputs, weights)]
+        own = range(low, low + lanes)
+        operands = [_chosen(builder, vector, vector, own) for vector in (total, inputs, weights)]
         parts.append(emit_call(builder, name, operands, part))
     return _chosen(builder, parts[0], parts[-1], range(ROWS))
 
 
 def _chosen(builder, first, second, lanes):
     """A vector of these lanes of two, counted through."""
-    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(WORD, len(lanes)), [*lanes]))
+    kind = ir.VectorType(WORD, len(lanes))
+    return builder.shuffle_vector(first, second, ir.Constant(kind, [*lanes]))
 
 
 def _emit_wide_byte_products(builder, total, weights, inputs):
@@ -122,12 +130,15 @@ def _emit_wide_byte_products(builder, total, weights, inputs):
     low_byte = ir.Constant(halves, [255] * halves.count)
     weights = builder.bitcast(weights, halves)
     inputs = builder.bitcast(inputs, halves)
-    even = builder.ashr(builder.shl(weights, byte), byte), builder.and_(inputs, low_byte)
+    raised = builder.shl(weights, byte)
+    even = builder.ashr(raised, byte), builder.and_(inputs, low_byte)
     odd = builder.ashr(weights, byte), builder.lshr(inputs, byte)
-    for pair in (even, odd):
-        product = builder.mul(*(builder.sext(factor, wide) for factor in pair))
+    for signed_weights, own_inputs in (even, odd):
+        factor = builder.sext(signed_weights, wide)
+        product = builder.mul(factor, builder.sext(own_inputs, wide))
         for first in (0, 1):
-            total = builder.add(total, _chosen(builder, product, product, range(first, wide.count, 2)))
+            lanes = range(first, wide.count, 2)
+            total = builder.add(total, _chosen(builder, product, product, lanes))
     return total
 
 
@@ -135,8 +146,9 @@ def _emit_pair_products(builder, total, weights, even, odd):
     """The sums [ROWS] plus two products each, of bfloat16 weights and float32 inputs."""
     form = FLOATS._replace(takes_pairs=False)
     second, first = emit_floats(builder, FLOATS, weights)
-    for factor, numbers in ((first, even), (second, odd)):
-        total = emit_multiply_add(builder, form, factor, builder.bitcast(numbers, FLOATS.vector), total)
+    for factor, bits in ((first, even), (second, odd)):
+        numbers = builder.bitcast(bits, FLOATS.vector)
+        total = emit_multiply_add(builder, form, factor, numbers, total)
     return total
 
 
@@ -152,15 +164,18 @@ def multiply_block(job, block):
         weights = job[product + WEIGHTS] + block * steps * LINE
         rows = LINE * block
         for b in range(job[SEQUENCES]):
-            out = job[product + OUT] + LINE * (b * job[BLOCKS] + block)
+            line = b * job[BLOCKS] + block
+            out = job[product + OUT] + LINE * line
+            inputs = job[product + INPUTS]
             if job[IS_BYTES]:
-                inputs = job[product + INPUTS] + 4 * b * steps
+                inputs += 4 * b * steps
                 input_scale = job[product + INPUT_SCALE] + 4 * b
                 start = job[product + START] + rows
                 scale = job[product + SCALE] + rows
                 _multiply_bytes(weights, inputs, steps, start, scale, input_scale, out)
             else:
-                _multiply_pairs(weights, job[product + INPUTS] + 8 * b * steps, steps, out)
+                inputs += 8 * b * steps
+                _multiply_pairs(weights, inputs, steps, out)
 
 
 @njit(**OPTIONS)
@@ -191,11 +206,13 @@ def _quantize(row, out):
     """Write numbers as unsigned bytes to `out`, which may be longer; their scale, finite if they are."""
     largest_bits = np.uint32(0)  # those of a magnitude: their order is that of the numbers
     for bits in row.view(np.uint32):
-        largest_bits = np.uint32(max(largest_bits, bits & np.uint32(0x7FFFFFFF)))
+        magnitude = bits & np.uint32(0x7FFFFFFF)
+        largest_bits = np.uint32(max(largest_bits, magnitude))
     largest = np.uint32(largest_bits).view(np.float32)
     if not largest < np.inf:
         return largest
     factor = np.float32(LARGEST) / largest if largest > 0 else np.float32(0)
     for k in range(row.size):
-        out[k] = np.uint8(np.int32(np.rint(row[k] * factor)) + np.int32(OFFSET))
+        whole = np.int32(np.rint(row[k] * factor))
+        out[k] = np.uint8(whole + np.int32(OFFSET))
     return largest / np.float32(LARGEST)

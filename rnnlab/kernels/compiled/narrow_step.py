@@ -33,15 +33,17 @@ def _layers_step(x, h, c, out, plan, room, job, members):
     B = len(x)
     L = len(h)
     rows = plan[narrow.GATE_ROWS]
+    padded_rows = plan[narrow.BLOCKS] * ROWS
     plan[narrow.IS_BACKWARD] = 1 - plan[narrow.IS_BACKWARD]
-    gates_x = np.empty((1, B, plan[narrow.BLOCKS] * ROWS), np.float32)
-    gates_h = np.empty((B, plan[narrow.BLOCKS] * ROWS), np.float32)
+    gates_x = np.empty((1, B, padded_rows), np.float32)
+    gates_h = np.empty((B, padded_rows), np.float32)
     room_h = room[room.size // 2 :]
     inputs = x
     for layer in range(L):
         at = FIRST + 2 * FIELDS * layer
-        first = plan[at : at + FIELDS]
-        second = plan[at + FIELDS : at + 2 * FIELDS]
+        middle = at + FIELDS
+        first = plan[at:middle]
+        second = plan[middle : middle + FIELDS]
         if not (
             _write_inputs(plan, first, inputs, room)
             and _write_inputs(plan, second, h[layer], room_h)
@@ -71,7 +73,9 @@ def _write_inputs(plan, fields, inputs, room):
     """Write inputs to their room, whose first numbers are scales; False if one of them is not finite."""
     B = len(inputs)
     scale = room[:B].view(np.float32)
-    return narrow.write_inputs(inputs, plan[narrow.IS_BYTES], fields[narrow.STEPS], room[B:], scale)
+    is_bytes = plan[narrow.IS_BYTES]
+    steps = fields[narrow.STEPS]
+    return narrow.write_inputs(inputs, is_bytes, steps, room[B:], scale)
 
 
 @njit(**OPTIONS)

@@ -106,8 +106,10 @@ def _sigmoid32(a):
     x = HIGH if -a > HIGH else -a  # comparisons that leave a NaN, not min(), which tests for it
     x = LOW if x < LOW else x
     n = np.floor(x * LOG2_E + HALF)
-    power = np.int32((np.int32(n) + BIAS) << MANTISSA).view(np.float32)
-    return ONE / (ONE + exponential(x - n * LN2_HIGH - n * LN2_LOW) * power)
+    exponent = np.int32(n) + BIAS
+    power = np.int32(exponent << MANTISSA).view(np.float32)
+    r = x - n * LN2_HIGH - n * LN2_LOW
+    return ONE / (ONE + exponential(r) * power)
 
 
 def _sigmoid64(a):

@@ -43,18 +43,20 @@ def one_step(cell: str) -> OneStep:
 
 
 def _step(x, weight_ih, weight_hh, bias_ih, bias_hh, own, layer, h, c, h_next, c_next):
-    rows = gates * h.shape[2]
+    B, I = x.shape
+    H = h.shape[2]
+    rows = gates * H
     fits = (
-        weight_ih.shape == (rows, x.shape[1])
-        and weight_hh.shape == (rows, h.shape[2])
+        weight_ih.shape == (rows, I)
+        and weight_hh.shape == (rows, H)
         and bias_ih.size == rows
         and bias_hh.size == rows
-        and (own_vectors == 0 or own.size == own_vectors * h.shape[2])
+        and (own_vectors == 0 or own.size == own_vectors * H)
     )
     if not (fits and is_finite(x) and is_finite(h[layer]) and is_finite(c[layer])):
         return False
-    gates_x = np.empty((1, len(x), len(weight_ih)), x.dtype)
-    gates_h = np.empty((len(x), len(weight_hh)), x.dtype)
+    gates_x = np.empty((1, B, rows), x.dtype)
+    gates_h = np.empty((B, rows), x.dtype)
     product_by_rows(x, weight_ih, gates_x[0])
     product_by_rows(h[layer], weight_hh, gates_h)
     part = slice(layer, layer + 1)
@@ -78,7 +80,8 @@ def _finish(gates_x, gates_h, bias_ih, bias_hh, own, h, c, h_next, c_next):
             row[j] += bias_hh[j]
     saved = np.empty_like(h) if saves else h  # for a gradient that nobody asks for
     vectors = own
+    H = h.shape[2]
     if inner >= 0:  # the inner bias is in gates_h
-        vectors = np.zeros((own_vectors + 1) * h.shape[2], h.dtype)
-        vectors[h.shape[2] :] = own[: own_vectors * h.shape[2]]
+        vectors = np.zeros((own_vectors + 1) * H, h.dtype)
+        vectors[H:] = own[: own_vectors * H]
     rows_forward(0, 0, 0, gates_x, gates_h, bias_ih, vectors, h, c, saved, c_next, h_next)

@@ -46,7 +46,8 @@ def backward(
 ):
     """dx [T,B,I], dstate, gradients, on so many threads."""
     run = partial(_layer_backward, network, threads)
-    return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
+    sizes = saved[0].x.shape[:2]  # T, B
+    return backward_through_layers(network, saved, sizes, dy, dstate, run)
 
 
 def write_step(network: Network, x: np.ndarray, state: State, final: State) -> bool:
@@ -55,20 +56,21 @@ def write_step(network: Network, x: np.ndarray, state: State, final: State) -> b
     Also if a parameter that has taken another's place does not fit.
     """
     step, finish = one_step(network.cell)
-    states = state[0], state[-1], final[0], final[-1]
+    states = state[0], state[-1], final[0], final[-1]  # of a cell without c: h once more
     for index in range(network.layers):
         weight_ih, weight_hh, bias_ih, bias_hh, *vectors = map(np.ascontiguousarray, network.layer(index))
-        of_units = bias_ih, bias_hh, np.concatenate(vectors) if vectors else bias_ih  # any array for none
+        own = np.concatenate(vectors) if vectors else bias_ih  # any array for none
         if not _is_large(len(x), weight_hh.size):
-            if not step(x, weight_ih, weight_hh, *of_units, index, *states):
+            if not step(x, weight_ih, weight_hh, bias_ih, bias_hh, own, index, *states):
                 return False
         else:
             check_shapes(network)
-            h, c, *_ = own = [part[index : index + 1] for part in states]  # of a cell without c: h once more
+            h, c, h_next, c_next = (part[index : index + 1] for part in states)
             if not all(np.isfinite(part).all() for part in (x, h, c)):
                 return False
-            gates = (x @ weight_ih.T)[None], h[0] @ weight_hh.T  # by all threads of BLAS
-            finish(*gates, *of_units, *own)
+            gates_x = (x @ weight_ih.T)[None]  # by all threads of BLAS
+            gates_h = h[0] @ weight_hh.T
+            finish(gates_x, gates_h, bias_ih, bias_hh, own, h, c, h_next, c_next)
         x = final[0][index]
     return True
 
@@ -84,19 +86,26 @@ def _layer_forward(network: Network, threads: int, index: int, x: np.ndarray, st
     h = history(T, state[0])
     c = history(T, state[1]) if properties.has_c else h
     reserve = np.empty((T, B, H), h.dtype) if properties.saves else h
-    gates = np.empty((T, B, network.gates * H), x.dtype)
-    weight_ih = layer.weight_ih.T if T * B < FEW_ROWS else np.ascontiguousarray(layer.weight_ih.T)
+    columns = network.gates * H
+    gates = np.empty((T, B, columns), x.dtype)
+    weight_ih = layer.weight_ih.T
+    if T * B >= FEW_ROWS:
+        weight_ih = np.ascontiguousarray(weight_ih)
     _products(rows(x), weight_ih, rows(gates), threads)
     by_rows = B == 1
-    weights = np.ascontiguousarray(layer.weight_hh if by_rows else layer.weight_hh.T)
+    weight_hh = layer.weight_hh if by_rows else layer.weight_hh.T
+    weights = np.ascontiguousarray(weight_hh)
     bias = merged_bias(network, layer)
     loops = _loops(network, B, threads)
     vectors = np.ravel(step_vectors(network, layer))
     loop = partial(loops.forward, gates, weights, bias, vectors, h, c, reserve)
-    parts = _batch_shares(T, B, layer.weight_hh.size, threads)
+    parts = _batch_shares(T, B, weights.size, threads)
     together([partial(loop, *share, by_rows) for share in parts])
-    saved = CompiledSaved(x, h, h if properties.gate_is_h else gates, c, reserve)
-    return h[1:], (h[-1], c[-1])[: 1 + properties.has_c], saved
+    last = (h[-1],)
+    if properties.has_c:
+        last += (c[-1],)
+    kept_gates = h if properties.gate_is_h else gates
+    return h[1:], last, CompiledSaved(x, h, kept_gates, c, reserve)
 
 
 def _layer_backward(
@@ -109,34 +118,45 @@ def _layer_backward(
     weights = np.ascontiguousarray(layer.weight_hh)
     (T, B, I) = saved.x.shape
     H = network.hidden_size
-    dgates = np.empty((T, B, network.gates * H), dy.dtype)
-    parts = _batch_shares(T, B, layer.weight_hh.size, threads)
-    db = np.zeros((len(parts), network.gates * H), dy.dtype)
+    columns = network.gates * H
+    dgates = np.empty((T, B, columns), dy.dtype)
+    parts = _batch_shares(T, B, weights.size, threads)
+    members = len(parts)
+    db = np.zeros((members, columns), dy.dtype)
     own = network.properties.vectors
     vectors = np.ravel(step_vectors(network, layer)) if own else db[0]  # any array where none is read
-    dvectors = np.zeros((len(parts), len(own) * H), dy.dtype)
+    dvectors = np.zeros((members, len(own) * H), dy.dtype)
     dgates_h = dgates
     db_h = db
     if network.properties.inner_bias:
         dgates_h = np.empty_like(dgates)
         db_h = np.zeros_like(db)
+    loops = _loops(network, B, threads)
     loop = partial(
-        _loops(network, B, threads).backward, weights, vectors, saved.gates,
-        saved.saved, saved.h, saved.c, dy, dstate[0], dstate[-1], dgates, dgates_h,
+        loops.backward, weights, vectors, saved.gates, saved.saved, saved.h, saved.c, dy, dstate[0],
+        dstate[-1], dgates, dgates_h,
     )  # fmt: skip
-    together([partial(loop, *sums, *share) for *sums, share in zip(dvectors, db, db_h, parts, strict=True)])
+    tasks = []
+    for *sums, share in zip(dvectors, db, db_h, parts, strict=True):
+        tasks.append(partial(loop, *sums, *share))
+    together(tasks)
 
     dx = np.empty((T, B, I), dy.dtype)
     _products(rows(dgates), layer.weight_ih, rows(dx), threads)
+    h = saved.h[:-1]
     dw_ih = _product_over_steps(rows(dgates), rows(saved.x), threads)
-    dw_hh = _product_over_steps(rows(dgates_h), rows(saved.h[:-1]), threads)
+    dw_hh = _product_over_steps(rows(dgates_h), rows(h), threads)
     of_vectors = dvectors.sum(0).reshape(-1, H) if own else ()
     return dx, dstate, (dw_ih, dw_hh, db.sum(0), db_h.sum(0), *of_vectors)
 
 
 def _products(a: np.ndarray, b: np.ndarray, out: np.ndarray, threads: int) -> None:
     """out [M,N] = a [M,K] b [K,N], its rows shared out among the threads."""
-    together([partial(np.dot, a[lo:hi], b, out=out[lo:hi]) for lo, hi in _row_shares(a, b, threads)])
+    tasks = []
+    for lo, hi in _row_shares(a, b, threads):
+        share = a[lo:hi]
+        tasks.append(partial(np.dot, share, b, out=out[lo:hi]))
+    together(tasks)
 
 
 def _product_over_steps(a: np.ndarray, b: np.ndarray, threads: int) -> np.ndarray:
@@ -145,10 +165,14 @@ def _product_over_steps(a: np.ndarray, b: np.ndarray, threads: int) -> np.ndarra
     Sharing out the rows of the result instead makes NumPy copy a slice of aᵀ, which takes twice the product.
     """
     cuts = _row_shares(a, b, threads)
-    parts = np.empty((len(cuts), a.shape[1], b.shape[1]), a.dtype)
-    together(
-        [partial(np.dot, a[lo:hi].T, b[lo:hi], out=part) for (lo, hi), part in zip(cuts, parts, strict=True)]
-    )
+    M = a.shape[1]
+    N = b.shape[1]
+    parts = np.empty((len(cuts), M, N), a.dtype)
+    tasks = []
+    for (lo, hi), part in zip(cuts, parts, strict=True):
+        share = a[lo:hi].T
+        tasks.append(partial(np.dot, share, b[lo:hi], out=part))
+    together(tasks)
     for part in parts[1:]:
         parts[0] += part
     return parts[0]
@@ -156,7 +180,8 @@ def _product_over_steps(a: np.ndarray, b: np.ndarray, threads: int) -> np.ndarra
 
 def _row_shares(a: np.ndarray, b: np.ndarray, threads: int) -> list[tuple[int, int]]:
     """The rows of a in one share a thread, as far as a product with b is worth it."""
-    return shares(len(a), _useful_threads(2 * a.size * b.shape[1], threads))
+    flops = 2 * a.size * b.shape[1]
+    return shares(len(a), _useful_threads(flops, threads))
 
 
 def _useful_threads(flops: float, threads: int) -> int:
@@ -166,7 +191,8 @@ def _useful_threads(flops: float, threads: int) -> int:
 
 def _batch_shares(T: int, B: int, weights: int, threads: int) -> list[tuple[int, int]]:
     """The minibatch in one share a thread, as far as a share is worth it."""
-    return shares(B, _useful_threads(2 * T * B * weights, threads))
+    flops = 2 * T * B * weights
+    return shares(B, _useful_threads(flops, threads))
 
 
 def should_split_units(network: Network, B: int, threads: int) -> bool:
@@ -180,5 +206,6 @@ def _is_large(B: int, weights: int) -> bool:
 
 def _loops(network: Network, B: int, threads: int) -> recurrence.Loops:
     """The loops to run: if one thread has the whole minibatch and a large product, BLAS splits it better."""
-    in_python = threads == 1 and _is_large(B, network.layer(0).weight_hh.size)
-    return (recurrence.loops_in_python if in_python else recurrence.loops)(network.cell)
+    if threads == 1 and _is_large(B, network.layer(0).weight_hh.size):
+        return recurrence.loops_in_python(network.cell)
+    return recurrence.loops(network.cell)

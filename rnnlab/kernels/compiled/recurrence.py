@@ -111,14 +111,15 @@ class Loops(NamedTuple):
 @cache
 def loops(cell: str) -> Loops:
     """The compiled loops of a cell in KERNEL_PROPERTIES."""
-    return Loops(*(compiled_for(cell, loop, **_names(cell)) for loop in (_forward, _backward)))
+    names = _names(cell)
+    return Loops(compiled_for(cell, _forward, **names), compiled_for(cell, _backward, **names))
 
 
 @cache
 def loops_in_python(cell: str) -> Loops:
     """The loops in Python, for products so large that they want NumPy's BLAS and all of its threads."""
-    products = {"product": np.dot, "recurrent_product": _blas_product}
-    return Loops(*(with_names(loop, **products, **_names(cell)) for loop in (_forward, _backward)))
+    names = _names(cell) | {"product": np.dot, "recurrent_product": _blas_product}
+    return Loops(with_names(_forward, **names), with_names(_backward, **names))
 
 
 def _names(cell: str) -> dict:
