@@ -79,7 +79,9 @@ def floor(shape: Shape, B: int, device: Device, known: Latencies | None = None) 
         )
     known = known or latencies_of(device)
     wide = -(-B // SEQUENCES) * SEQUENCES
-    return (_cluster if isinstance(shape, ClusterShape) else _grid)(shape, wide, device, known)
+    if isinstance(shape, ClusterShape):
+        return _cluster(shape, wide, device, known)
+    return _grid(shape, wide, device, known)
 
 
 def tensor_peak(device: Device) -> float | None:
@@ -89,16 +91,21 @@ def tensor_peak(device: Device) -> float | None:
 
 def rate(shape: Shape, blocks: int, device: Device) -> float:
     """FLOP per microsecond of that many multiprocessors' tensor cores."""
-    peak = tensor_peak(device) * (TF32 if shape.dtype == "tf32" else 1)
-    return OF_PEAK * peak * 1e6 * min(blocks, device.multiprocessors) / device.multiprocessors
+    peak = tensor_peak(device)
+    if shape.dtype == "tf32":
+        peak = peak * TF32
+    at_work = min(blocks, device.multiprocessors)
+    return OF_PEAK * peak * 1e6 * at_work / device.multiprocessors
 
 
 def _grid(shape: GridShape, B: int, device: Device, known: Latencies) -> Floor:
     """Every block reads all of h from the second-level cache; one load of it is in the exchange already."""
     blocks = shape.launch("forward", B).blocks
-    moved = blocks * B * shape.hidden * ITEMSIZE[shape.dtype] / known.l2_bandwidth * 1e-3
-    product = 2 * shape.gates * shape.hidden**2 * B / rate(shape, blocks, device)
-    return Floor(known.grid_exchange, max(0.0, moved - known.l2), product)
+    read_bytes = blocks * B * shape.hidden * ITEMSIZE[shape.dtype]
+    broadcast = read_bytes / known.l2_bandwidth * 1e-3
+    flops = 2 * shape.gates * shape.hidden**2 * B
+    product = flops / rate(shape, blocks, device)
+    return Floor(known.grid_exchange, max(0.0, broadcast - known.l2), product)
 
 
 def _cluster(shape: ClusterShape, B: int, device: Device, known: Latencies) -> Floor:
@@ -111,8 +118,10 @@ def _cluster(shape: ClusterShape, B: int, device: Device, known: Latencies) -> F
     if shape.cluster > PORTABLE and known.large_clusters:
         at_once = known.large_clusters
     turns = -(-B // SEQUENCES // max(1, at_once))
-    product = 2 * shape.gates * shape.hidden**2 * SEQUENCES / rate(shape, shape.cluster, device)
-    row = SEQUENCES * shape.hidden * ITEMSIZE[shape.dtype]
-    read = shape.warps * row / SHARED_BYTES / device.clock * 1e-3
-    pushed = row / known.push_bandwidth * 1e-3
-    return Floor(turns * known.push, turns * pushed, turns * max(0.0, product - pushed, read - pushed))
+    flops = 2 * shape.gates * shape.hidden**2 * SEQUENCES
+    product = flops / rate(shape, shape.cluster, device)
+    h_bytes = SEQUENCES * shape.hidden * ITEMSIZE[shape.dtype]
+    reading = shape.warps * h_bytes / SHARED_BYTES / device.clock * 1e-3
+    broadcast = h_bytes / known.push_bandwidth * 1e-3
+    later = max(0.0, product - broadcast, reading - broadcast)
+    return Floor(turns * known.push, turns * broadcast, turns * later)

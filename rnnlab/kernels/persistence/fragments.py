@@ -35,7 +35,8 @@ def factors(array: np.ndarray, dtype: str) -> np.ndarray:
     """[…,K] numbers as words […,K·itemsize/4] of a product's factor; float32 rounded to TF32."""
     if dtype != "tf32":
         return stored(array, dtype).view("uint32")
-    return np.ascontiguousarray(array, "float32").view("uint32") + 0x1000 & np.uint32(0xFFFFE000)
+    words = np.ascontiguousarray(array, "float32").view("uint32")
+    return words + 0x1000 & np.uint32(0xFFFFE000)
 
 
 ROWS = 16
@@ -54,7 +55,8 @@ def pack(words: np.ndarray) -> np.ndarray:
         raise ValueError(f"{rows} rows of {wide} words do not fill tiles of {ROWS} rows, two by {PAIR} words")
     # tile, row half, g, pair, t, which, word
     parts = words.reshape(rows // ROWS, 2, 8, wide // PAIR, 4, 2, 2)
-    return np.ascontiguousarray(parts.transpose(0, 3, 5, 2, 4, 6, 1)).reshape(-1, wide // WORDS, LANES, 4)
+    lanes = parts.transpose(0, 3, 5, 2, 4, 6, 1)
+    return np.ascontiguousarray(lanes).reshape(-1, wide // WORDS, LANES, 4)
 
 
 def forward_fragments(weights: np.ndarray, gates: int, dtype: str) -> np.ndarray:
@@ -67,8 +69,9 @@ def forward_fragments(weights: np.ndarray, gates: int, dtype: str) -> np.ndarray
     rows = np.zeros((slots, hidden, hidden), "float32")
     rows[:gates] = weights.reshape(gates, hidden, hidden)
     of_tile = ROWS // slots
-    tiles = rows.reshape(slots, hidden // of_tile, of_tile, hidden).transpose(1, 0, 2, 3)
-    return pack(factors(tiles.reshape(-1, hidden), dtype))
+    gate_rows = rows.reshape(slots, hidden // of_tile, of_tile, hidden)
+    tile_rows = gate_rows.transpose(1, 0, 2, 3).reshape(-1, hidden)
+    return pack(factors(tile_rows, dtype))
 
 
 def backward_fragments(weights: np.ndarray, dtype: str) -> np.ndarray:
@@ -83,9 +86,13 @@ def scattered_fragments(weights: np.ndarray, gates: int, blocks: int, dtype: str
     """
     hidden = weights.shape[1]
     units = hidden // blocks
+    columns = gates * units
+    padding = -columns % 32
+    of_gates = weights.reshape(gates, hidden, hidden)
     packed = []
-    for block in range(blocks):
-        mine = weights.reshape(gates, hidden, hidden)[:, block * units : (block + 1) * units]
-        rows = mine.reshape(gates * units, hidden).T
-        packed.append(pack(factors(np.pad(rows, ((0, 0), (0, -gates * units % 32))), dtype)))
+    for first in range(0, blocks * units, units):
+        own = of_gates[:, first : first + units]
+        rows = own.reshape(columns, hidden).T
+        padded = np.pad(rows, ((0, 0), (0, padding)))
+        packed.append(pack(factors(padded, dtype)))
     return np.concatenate(packed)

@@ -52,19 +52,18 @@ def warp_sum(value):
 
 
 @cache
-def weight_loader(tiles: Tiles, dtype: str, by_rows: bool) -> tuple[Callable, Callable]:
+def weight_loader(G: int, U: int, C: int, H: int, dtype: str, by_rows: bool) -> tuple[Callable, Callable]:
     """load(mine [U,G·C], weights [G·H,H], first, lane), a lane's part of its units' rows, or columns; and
     dot(mine, u, g, row, lane), the lane's part of the product of unit u's gate g with a row [32·C].
     """
-    G, U, C, H = tiles.sizes
     zero = np.dtype(dtype).type(0)
 
     @cuda.jit(device=True)
     def load(mine, weights, first, lane):
         for u in range(U):
+            unit = first + u
             for g in range(G):
                 for c in range(C):
-                    unit = first + u
                     other = c * LANES + lane
                     row, column = (unit, other) if by_rows else (other, unit)
                     inside = unit < H and other < H
@@ -81,13 +80,12 @@ def weight_loader(tiles: Tiles, dtype: str, by_rows: bool) -> tuple[Callable, Ca
 
 
 @cache
-def row_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
+def row_gatherer(G: int, U: int, C: int, H: int, dtype: str, dot: Callable) -> Callable:
     """gather(mine, sums, row, history, start, lane), with dot as weight_loader makes it by rows.
 
     Leaves in sums [G] the products of all gates with history[start:start + H], for the unit with the lane's
     number, of its warp's.  row [32·C] is where the block shares it.
     """
-    G, U, C, H = tiles.sizes
     WIDE = C * LANES
     zero = np.dtype(dtype).type(0)
 
@@ -98,7 +96,8 @@ def row_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
         cuda.syncthreads()
         for u in range(U):
             for g in range(G):
-                total = warp_sum(dot(mine, u, g, row, lane))
+                part = dot(mine, u, g, row, lane)
+                total = warp_sum(part)
                 if lane == u:
                     sums[g] = total
 
@@ -117,17 +116,19 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
     PLACES = G * C
     point = pointwise(cell, dtype).forward
     scalar_type = np.dtype(dtype).type
-    load, dot = weight_loader(tiles, dtype, by_rows=True)
-    gather = row_gatherer(tiles, dtype, dot)
+    load, dot = weight_loader(*tiles.sizes, dtype, by_rows=True)
+    gather = row_gatherer(*tiles.sizes, dtype, dot)
 
     @cuda.jit(device=True)
     def step(mine, sums, row, gates, vectors, h, reserve, t, b, B, first, lane):
-        gather(mine, sums, row, h, (t * B + b) * H, lane)
+        sequence = t * B + b  # its row in [T·B,.]
+        gather(mine, sums, row, h, sequence * H, lane)
         unit = first + lane
         if lane < U and unit < H:
-            before = (t * B + b) * H + unit
-            gate = (t * B + b) * G * H + unit
-            point(sums, gates, gate, H, vectors, unit, h, before, before + B * H, reserve)
+            before = sequence * H + unit
+            after = before + B * H
+            gate = sequence * G * H + unit
+            point(sums, gates, gate, H, vectors, unit, h, before, after, reserve)
         cuda.syncthreads()
 
     @cuda.jit
@@ -136,7 +137,8 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
         mine = cuda.local.array((U, PLACES), scalar_type)
         sums = cuda.local.array(G, scalar_type)
         lane = cuda.threadIdx.x % LANES
-        first = (cuda.blockIdx.x * WARPS + cuda.threadIdx.x // LANES) * U
+        warp = cuda.blockIdx.x * WARPS + cuda.threadIdx.x // LANES
+        first = warp * U
         load(mine, weights, first, lane)
         for t in range(T):
             for b in range(B):
@@ -148,13 +150,12 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
 
 
 @cache
-def gradient_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
+def gradient_gatherer(G: int, U: int, C: int, H: int, dtype: str, dot: Callable) -> Callable:
     """gather_gradient(mine, row, dgates_h, t, b, B, is_nothing, lane), with dot of weight_loader by columns.
 
     Returns what the gates of step t send to the unit with the lane's number, of its warp's; 0 if it is
     nothing.  row [G, 32·C] is where the block shares it.
     """
-    G, U, C, H = tiles.sizes
     WIDE = C * LANES
     WIDTH = G * WIDE
     zero = np.dtype(dtype).type(0)
@@ -165,7 +166,8 @@ def gradient_gatherer(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
             g = k // WIDE
             column = k % WIDE
             inside = column < H and not is_nothing
-            place = ((t * B + b) * G + g) * H + column
+            gate = (t * B + b) * G + g
+            place = gate * H + column
             row[g, column] = load_relaxed(dgates_h, place) if inside else zero
         cuda.syncthreads()
         arrived = zero
@@ -193,14 +195,15 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
     point = pointwise(cell, dtype).backward
     scalar_type = np.dtype(dtype).type
     PLACES = G * C
-    (load, dot) = weight_loader(tiles, dtype, by_rows=False)
-    gather_gradient = gradient_gatherer(tiles, dtype, dot)
+    load, dot = weight_loader(*tiles.sizes, dtype, by_rows=False)
+    gather_gradient = gradient_gatherer(*tiles.sizes, dtype, dot)
 
     @cuda.jit(device=True)
     def step(arrived, vectors, gates, h, reserve, dy, dh, carry, dgates, dgates_h, t, b, B, is_last, unit):
-        before = (t * B + b) * H + unit
+        sequence = t * B + b  # its row in [T·B,.]
+        before = sequence * H + unit
         place = b * H + unit
-        gate = (t * B + b) * G * H + unit
+        gate = sequence * G * H + unit
         arrived += dy[before]
         if is_last:
             arrived += dh[place]
@@ -216,7 +219,8 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
         row = cuda.shared.array((G, WIDE), scalar_type)
         mine = cuda.local.array((U, PLACES), scalar_type)
         lane = cuda.threadIdx.x % LANES
-        first = (cuda.blockIdx.x * WARPS + cuda.threadIdx.x // LANES) * U
+        warp = cuda.blockIdx.x * WARPS + cuda.threadIdx.x // LANES
+        first = warp * U
         load(mine, weights, first, lane)
         for back in range(T):
             t = T - 1 - back

@@ -45,30 +45,35 @@ class TensorLayers:
         self.passing = self.properties.has_c + self.properties.passes_h  # numbers of a unit, in carry
         self.failed = chip.put(np.zeros(1, "int32"))
         self.x = self._numbers(self.T * self.wide, network.input_size)
-        self.ones = chip.put(stored(np.ones((1, self.T * self.wide)), shape.dtype))
+        ones = np.ones((1, self.T * self.wide))
+        self.ones = chip.put(stored(ones, shape.dtype))
         self.layers = [self._layer(index) for index in range(network.layers)]
 
     def load(self, x: np.ndarray, state: tuple[np.ndarray, ...]) -> None:
         """x [T,B,I] and the first state, [L,B,H] each."""
         self._fill(self.x, x)
         for index, layer in enumerate(self.layers):
-            self._fill(layer["h"][: self.wide], state[0][index][None])
+            first_h = layer["h"][: self.wide]
+            self._fill(first_h, state[0][index][None])
             if self.properties.has_c:
-                layer["reserve"][: self.B, :, 0] = self.chip.put(state[1][index].astype("float32"))
+                c = state[1][index].astype("float32")
+                layer["reserve"][: self.B, :, 0] = self.chip.put(c)
 
     def load_gradients(self, dy: np.ndarray, dstate: tuple[np.ndarray, ...]) -> None:
         """dy [T,B,H] of the last layer's h, and that of the last state, [L,B,H] each."""
         self._fill(self.layers[-1]["dy"], dy)
         for index, layer in enumerate(self.layers):
             for name, part in zip(("dlast", "dlast_c"), dstate, strict=False):  # h alone, or h and c
-                layer[name][: self.B] = self.chip.put(part[index].astype("float32"))
+                gradient = part[index].astype("float32")
+                layer[name][: self.B] = self.chip.put(gradient)
 
     def forward(self) -> None:
         """Fills every layer's gates, h and reserve."""
         x = self.x
         for layer in self.layers:
-            layer["gates"].reshape(self.T * self.wide, -1)[:] = layer["bias"]
-            self.chip.product(x, layer["weight_ih"], layer["gates"], (False, True), True)
+            gates = layer["gates"]
+            gates.reshape(self.T * self.wide, -1)[:] = layer["bias"]
+            self.chip.product(x, layer["weight_ih"], gates, (False, True), True)
             self._clear("forward", layer)
             self._start("forward", layer)
             x = layer["h"][self.wide :]
@@ -87,22 +92,22 @@ class TensorLayers:
                 layer["carry"][:, :, 0] = layer["dlast_c"]
             self._clear("backward", layer)
             self._start("backward", layer)
-            below = self.x
-            into = self.dx
+            x = self.x
+            dx = self.dx
             if index:
-                below = self.layers[index - 1]["h"][self.wide :]
-                into = self.layers[index - 1]["dy"]
+                below = self.layers[index - 1]
+                x = below["h"][self.wide :]
+                dx = below["dy"]
+            h = layer["h"][: self.T * self.wide]
             dgates = layer["dgates"]
             dgates_h = layer["dgates_h"]
-            for is_transposed, a, b, out in (
-                (False, dgates, layer["weight_ih"], into),
-                (True, dgates, below, layer["dweight_ih"]),
-                (True, dgates_h, layer["h"][: self.T * self.wide], layer["dweight_hh"]),
-                (False, self.ones, dgates, layer["dbias_ih"]),
-                (False, self.ones, dgates_h, layer["dbias_hh"]),
-                (False, dgates_h[: self.wide], layer["weight_hh"], layer["dfirst"]),
-            ):
-                self.chip.product(a, b, out, (is_transposed, False), False)
+            dgates_of_first = dgates_h[: self.wide]
+            self._product(dgates, layer["weight_ih"], dx)
+            self._product(dgates, x, layer["dweight_ih"], is_transposed=True)
+            self._product(dgates_h, h, layer["dweight_hh"], is_transposed=True)
+            self._product(self.ones, dgates, layer["dbias_ih"])
+            self._product(self.ones, dgates_h, layer["dbias_hh"])
+            self._product(dgates_of_first, layer["weight_hh"], layer["dfirst"])
 
     def check(self) -> None:
         """Raises RuntimeError if blocks waited longer for each other than any step takes."""
@@ -111,29 +116,42 @@ class TensorLayers:
 
     def outputs(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """y [T,B,H] and the final state, float32."""
-        h = [self._steps(self._number(layer["h"])) for layer in self.layers]
-        ends = [np.stack([of_layer[-1] for of_layer in h])]
+        last_h = []
+        last_c = []
+        for layer in self.layers:
+            h = self._steps(self._number(layer["h"]))
+            last_h.append(h[-1])
+            if self.properties.has_c:
+                reserve = self.chip.get(layer["reserve"])
+                c = self._steps(reserve[..., 0])
+                last_c.append(c[-1])
+        state = (np.stack(last_h),)
         if self.properties.has_c:
-            c = (self.chip.get(layer["reserve"])[..., 0] for layer in self.layers)
-            ends.append(np.stack([self._steps(rows)[-1] for rows in c]))
-        return h[-1][1:], tuple(ends)
+            state += (np.stack(last_c),)
+        return h[1:], state
 
     def gradients(self) -> tuple[np.ndarray, tuple[np.ndarray, ...], dict[str, np.ndarray]]:
         """dx [T,B,I], dstate, those of the parameters; float32."""
-        gradients = {}
+        properties = self.properties
+        flat = {}
         first = []
         for index, layer in enumerate(self.layers):
             carry = self.chip.get(layer["carry"])[: self.B]
-            sums = [self._number(layer[f"d{name}"]) for name in Layer._fields]
-            vectors = carry.sum(0).T[self.passing :][: self.properties.own_vectors]
-            gradients |= zip(parameter_names(self.network.cell, index), (*sums, *vectors), strict=True)
+            columns = np.moveaxis(carry, -1, 0)  # [.,B,H]
+            dparameters = [self._number(layer[f"d{name}"]) for name in Layer._fields]
+            dvectors = carry.sum(0).T[self.passing :][: properties.own_vectors]
+            names = parameter_names(self.network.cell, index)
+            flat |= zip(names, (*dparameters, *dvectors), strict=True)
             dh = self._steps(self._number(layer["dfirst"]))[0]
-            dh = dh + carry[..., self.passing - 1] if self.properties.passes_h else dh
-            first.append((dh, carry[..., 0])[: len(self.network.properties.states)])
+            if properties.passes_h:
+                dh = dh + columns[self.passing - 1]
+            first.append((dh, columns[0]) if properties.has_c else (dh,))
         dx = self._steps(self._number(self.dx))
         dfirst = tuple(np.stack(parts) for parts in zip(*first, strict=True))
-        parameters = self.network.parameters.items()
-        return dx, dfirst, {name: gradients[name].reshape(own.shape) for name, own in parameters}
+        gradients = {}
+        for name, parameter in self.network.parameters.items():
+            gradients[name] = flat[name].reshape(parameter.shape)
+        return dx, dfirst, gradients
 
     @property
     def dx(self) -> Array:
@@ -148,13 +166,16 @@ class TensorLayers:
         put = self.chip.put
         properties = self.properties
         steps = self.T + properties.has_c
+        reserved = properties.has_c + properties.saves  # numbers of a unit
+        carried = self.passing + properties.own_vectors
         inputs = parameters.weight_ih.shape[1]
         number = lambda array: put(stored(array, self.shape.dtype))
         layer = {way: put(self.shape.pack(way, parameters.weight_hh)) for way in DIRECTIONS}
         layer["weight_ih"] = number(parameters.weight_ih)
         layer["weight_hh"] = number(parameters.weight_hh)
         layer["bias"] = number(merged_bias(self.network, parameters))
-        layer["vectors"] = put(step_vectors(self.network, parameters).astype("float32"))
+        vectors = step_vectors(self.network, parameters)
+        layer["vectors"] = put(vectors.astype("float32"))
         numbers = {  # name: rows, columns
             "gates": (rows, wide),
             "dgates": (rows, wide),
@@ -167,8 +188,8 @@ class TensorLayers:
             "dbias_hh": (1, wide),
         }
         floats = {
-            "reserve": (steps * self.wide, H, max(1, properties.has_c + properties.saves)),
-            "carry": (self.wide, H, max(1, self.passing + properties.own_vectors)),
+            "reserve": (steps * self.wide, H, max(1, reserved)),
+            "carry": (self.wide, H, max(1, carried)),
             "dlast": (self.wide, H),
         }
         if properties.inner >= 0:
@@ -177,32 +198,45 @@ class TensorLayers:
             numbers["dx"] = rows, inputs
         if properties.has_c:
             floats["dlast_c"] = self.wide, H
-        layer |= {name: self._numbers(*shape) for name, shape in numbers.items()}
-        layer |= {name: put(np.zeros(shape, "float32")) for name, shape in floats.items()}
+        for name, shape in numbers.items():
+            layer[name] = self._numbers(*shape)
+        for name, shape in floats.items():
+            layer[name] = put(np.zeros(shape, "float32"))
         layer.setdefault("dgates_h", layer["dgates"])
         return layer
 
     def _clear(self, direction: str, layer: dict[str, Array]) -> None:
         """Mark what the kernel will publish as unwritten."""
         if self.shape.cooperative:  # blocks poll what is written in every step, exchange.cuh
-            written = layer["h"][self.wide :] if direction == "forward" else layer["dgates_h"]
+            if direction == "forward":
+                written = layer["h"][self.wide :]
+            else:
+                written = layer["dgates_h"]
             written.view("uint32")[:] = UNWRITTEN  # a store of 4 bytes: by bytes it takes four times as many
 
     def _start(self, direction: str, layer: dict[str, Array]) -> None:
         arguments = [*map(layer.__getitem__, ARGUMENTS[direction]), self.failed]
         self.chip.launch(self.shape, direction, arguments, self.T, self.wide)
 
+    def _product(self, a: Array, b: Array, out: Array, is_transposed: bool = False) -> None:
+        """out = a b, or aᵀ b."""
+        self.chip.product(a, b, out, (is_transposed, False), False)
+
     def _numbers(self, rows: int, columns: int) -> Array:
-        return self.chip.put(np.zeros((rows, columns), STORED[self.shape.dtype]))
+        zeros = np.zeros((rows, columns), STORED[self.shape.dtype])
+        return self.chip.put(zeros)
 
     def _fill(self, rows: Array, array: np.ndarray) -> None:
         """[steps·wide, n] from [steps,B,n]; what fills the last tile is 0."""
-        padded = np.pad(array, ((0, 0), (0, self.wide - self.B), (0, 0)))
-        rows[:] = self.chip.put(stored(padded, self.shape.dtype).reshape(rows.shape))
+        filling = self.wide - self.B
+        padded = np.pad(array, ((0, 0), (0, filling), (0, 0)))
+        numbers = stored(padded, self.shape.dtype).reshape(rows.shape)
+        rows[:] = self.chip.put(numbers)
 
     def _number(self, array: Array) -> np.ndarray:
         return loaded(self.chip.get(array), self.shape.dtype)
 
     def _steps(self, rows: np.ndarray) -> np.ndarray:
         """[steps·wide, n] as [steps,B,n]."""
-        return rows.reshape(-1, self.wide, rows.shape[-1])[:, : self.B]
+        steps = rows.reshape(-1, self.wide, rows.shape[-1])
+        return steps[:, : self.B]

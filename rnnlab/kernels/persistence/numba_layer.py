@@ -43,14 +43,20 @@ def layer_forward(network: Network, index: int, x: np.ndarray, state: State) -> 
     H = network.hidden_size
     gates = x @ layer.weight_ih.T + merged_bias(network, layer)
     h = history(T, state[0])
-    reserve = np.empty((T + properties.has_c, B, H, max(1, properties.has_c + properties.saves)), x.dtype)
+    steps = T + properties.has_c
+    numbers = properties.has_c + properties.saves
+    reserve = np.empty((steps, B, H, max(1, numbers)), x.dtype)
     if properties.has_c:
         reserve[0, ..., 0] = state[1]
     tiles = tiles_of(network)
     kernel, _ = kernels_of(network, tiles)
-    launch(kernel, tiles, (T, B), (layer.weight_hh, step_vectors(network, layer)), (gates, h, reserve))
-    last = (h[-1], reserve[-1, ..., 0])[: 1 + properties.has_c]
-    return h[1:], last, {"x": x, "gates": gates, "h": h, "reserve": reserve}
+    parameters = layer.weight_hh, step_vectors(network, layer)
+    launch(kernel, tiles, (T, B), parameters, (gates, h, reserve))
+    last = (h[-1],)
+    if properties.has_c:
+        last += (reserve[-1, ..., 0],)
+    saved = {"x": x, "gates": gates, "h": h, "reserve": reserve}
+    return h[1:], last, saved
 
 
 def layer_backward(
@@ -58,24 +64,31 @@ def layer_backward(
 ) -> tuple[np.ndarray, State, tuple[np.ndarray, ...]]:
     """dx [T,B,I], the initial state's gradient [B,H], and gradients, from dy [T,B,H] and dstate [B,H]."""
     layer = network.layer(index)
-    (T, B, _) = saved["x"].shape
+    x = saved["x"]
+    (T, B, _) = x.shape
     H = network.hidden_size
     dgates = np.empty_like(saved["gates"])
     dgates_h = np.empty_like(dgates) if network.properties.inner_bias else dgates
     properties = KERNEL_PROPERTIES[network.cell]
     passing = properties.has_c + properties.passes_h
-    carry = np.zeros((B, H, max(1, passing + properties.own_vectors)), dy.dtype)
+    numbers = passing + properties.own_vectors
+    carry = np.zeros((B, H, max(1, numbers)), dy.dtype)
     if properties.has_c:
         carry[..., 0] = dstate[1]
     tiles = tiles_of(network)
     _, kernel = kernels_of(network, tiles)
     parameters = layer.weight_hh, step_vectors(network, layer)
-    read = (saved[name] for name in ("gates", "h", "reserve"))
-    launch(kernel, tiles, (T, B), (*parameters, *read, dy, dstate[0]), (carry, dgates, dgates_h))
-    dh = dgates_h[0] @ layer.weight_hh + (carry[..., passing - 1] if properties.passes_h else 0)
-    of_vectors = np.moveaxis(carry, -1, 0)[passing:][: properties.own_vectors]
-    gradients = parameter_gradients(dgates, saved["x"], dgates_h, saved["h"][:-1], *of_vectors)
-    return dgates @ layer.weight_ih, (dh, carry[..., 0])[: len(network.properties.states)], gradients
+    h = saved["h"]
+    read = *parameters, saved["gates"], h, saved["reserve"], dy, dstate[0]
+    launch(kernel, tiles, (T, B), read, (carry, dgates, dgates_h))
+    columns = np.moveaxis(carry, -1, 0)  # [.,B,H]
+    dh = dgates_h[0] @ layer.weight_hh
+    if properties.passes_h:
+        dh = dh + columns[passing - 1]
+    first = (dh, columns[0]) if properties.has_c else (dh,)
+    of_vectors = columns[passing:numbers]
+    gradients = parameter_gradients(dgates, x, dgates_h, h[:-1], *of_vectors)
+    return dgates @ layer.weight_ih, first, gradients
 
 
 def launch(
@@ -92,21 +105,23 @@ def launch(
     from pocketgpu import cuda
 
     def copy(array):
-        return cuda.to_device(np.ascontiguousarray(array).reshape(-1))
+        flat = np.ascontiguousarray(array).reshape(-1)
+        return cuda.to_device(flat)
 
     flags = copy(np.zeros(tiles.blocks, "int32"))
     failed = copy(np.zeros(1, "int32"))
     weights, *rest = read
-    outputs = {id(array): copy(array) for array in written}  # dgates and dgates_h may be one array
-    arguments = [*map(copy, rest), *(outputs[id(array)] for array in written)]
+    copies = {id(array): copy(array) for array in written}  # dgates and dgates_h may be one array
+    outputs = [copies[id(array)] for array in written]
+    arguments = [*map(copy, rest), *outputs]
     weights = cuda.to_device(np.ascontiguousarray(weights))
     kernel[tiles.blocks, tiles.threads](weights, *arguments, flags, failed, *sizes)
     if barrier := int(failed.copy_to_host()[0]):
         raise RuntimeError(
             f"blocks are missing at barrier {barrier}: more were launched than can run at once"
         )
-    for array in written:
-        array.reshape(-1)[:] = outputs[id(array)].copy_to_host()
+    for array, output in zip(written, outputs, strict=True):
+        array.reshape(-1)[:] = output.copy_to_host()
 
 
 def _chip() -> tuple[int, int]:
@@ -116,6 +131,7 @@ def _chip() -> tuple[int, int]:
     if cuda.is_simulated:
         from pocketgpu.simulator.settings import current
 
-        return current().sheet.multiprocessors, current().sheet.compute_capability[0]
+        sheet = current().sheet
+        return sheet.multiprocessors, sheet.compute_capability[0]
     device = cuda.get_current_device()
     return device.MULTIPROCESSOR_COUNT, device.compute_capability[0]

@@ -38,7 +38,8 @@ DIRECTIONS = "forward", "backward"
 def with_includes(text: str) -> str:
     """CUDA C++ with our own headers in the place of their names, since NVRTC reads no folders."""
     for name in ("instructions", "cells", "items", "exchange"):
-        part = (SOURCES / f"{name}.cuh").read_text(encoding="utf-8").replace("#pragma once\n", "")
+        header = (SOURCES / f"{name}.cuh").read_text(encoding="utf-8")
+        part = header.replace("#pragma once\n", "")
         text = re.sub(rf'#include "[./a-z]*/{name}\.cuh"', lambda include, part=part: part, text)
     return text
 
@@ -126,10 +127,13 @@ class GridShape(Shape):
     def launch(self, direction: str, B: int) -> PersistentLaunch:
         """B: sequences, a multiple of 8."""
         way = DIRECTIONS.index(direction)
-        rows = self.units[way] // (self.tile_units, 16)[way]
+        units = self.units[way]
+        tile_units = self.tile_units if direction == "forward" else 16
+        rows = units // tile_units
         parts = BUFFERS * self.chunk * WARP * LANE_BYTES
-        shared = rows * self.warps * (parts + 2 * self.away[way] * TILE_BYTES)
-        return PersistentLaunch(self.hidden // self.units[way], WARP * self.warps, shared)
+        weights = 2 * self.away[way] * TILE_BYTES
+        shared = rows * self.warps * (parts + weights)
+        return PersistentLaunch(self.hidden // units, WARP * self.warps, shared)
 
     def _pack_backward(self, weights: np.ndarray) -> np.ndarray:
         return fragments.backward_fragments(weights, self.dtype)
@@ -172,15 +176,16 @@ class ClusterShape(Shape):
     def launch(self, direction: str, B: int) -> PersistentLaunch:
         """B: sequences, a multiple of 8."""
         if direction == "forward":
-            shared = BUFFERS * SEQUENCES * 2 * (self.hidden + self.units)
+            numbers = self.hidden + self.units
+            shared = BUFFERS * SEQUENCES * 2 * numbers
             barriers = BUFFERS * 8 * self.groups
         else:
             pairs = -(-self.gates * self.units // WARP)
-            shared = BUFFERS * SEQUENCES * 4 * (self.hidden + 16 * (pairs | 1))
+            numbers = self.hidden + 16 * (pairs | 1)
+            shared = BUFFERS * SEQUENCES * 4 * numbers
             barriers = BUFFERS * 8
-        return PersistentLaunch(
-            B // SEQUENCES * self.cluster, WARP * self.warps, shared + barriers, self.cluster
-        )
+        blocks = B // SEQUENCES * self.cluster
+        return PersistentLaunch(blocks, WARP * self.warps, shared + barriers, self.cluster)
 
     def _pack_backward(self, weights: np.ndarray) -> np.ndarray:
         return fragments.scattered_fragments(weights, self.gates, self.cluster, self.dtype)
@@ -190,21 +195,23 @@ def grid_shape(cell: str, hidden: int, dtype: str, B: int, device: Device) -> Gr
     """The shape for at least B sequences.  Raises ValueError with the reason where there is none."""
     _check(cell, dtype, device, (8, 0))
     shape = Shape(cell, hidden, dtype)
-    pairs = hidden * ITEMSIZE[dtype] // 64
-    if hidden * ITEMSIZE[dtype] % 64 or hidden % 16:
-        raise ValueError(
-            f"{hidden} units do not fill pairs of tiles: take a multiple of {64 // ITEMSIZE[dtype]}"
-        )
+    itemsize = ITEMSIZE[dtype]
+    pairs, rest = divmod(hidden * itemsize, 64)
+    if rest or hidden % 16:
+        raise ValueError(f"{hidden} units do not fill pairs of tiles: take a multiple of {64 // itemsize}")
     warps = next(count for count in (8, 4, 2, 1) if pairs % count == 0)
     units = []
     away = []
+    least = -(-hidden // device.multiprocessors)
+    words = nearest_older(NEAR, device.compute_capability[0])
     for step, count in ((shape.tile_units, pairs), (16, shape.gates * pairs)):
-        least = -(-hidden // device.multiprocessors)
         fewest = next(u for u in range(step, hidden + 1, step) if hidden % u == 0 and u >= least)
         units.append(fewest)
-        near = max(1, nearest_older(NEAR, device.compute_capability[0]) // (8 * (fewest // step)))
+        tiles = fewest // step
+        near = max(1, words // (8 * tiles))
         away.append(max(0, count // warps - near))
-    for chunk in range(min(MOST_TILES, -(-B // SEQUENCES)), 0, -1):
+    most = min(MOST_TILES, -(-B // SEQUENCES))
+    for chunk in range(most, 0, -1):
         shape = GridShape(cell, hidden, dtype, warps, tuple(units), tuple(away), chunk)
         if all(shape.launch(way, 8).shared <= device.shared_per_block_most for way in DIRECTIONS):
             return shape
