@@ -42,3 +42,9 @@ def test_windows_quotes_in_its_own_way(monkeypatch):
         patches.setattr(remedies.os, "name", "nt")
         command = remedies.pip_install("numba")
     assert command == r'"C:\Program Files\Python\python.exe" -m pip install numba'
+
+
+@pytest.mark.parametrize("executable", ["", None])
+def test_an_embedded_python_that_knows_no_program_is_called_by_name(monkeypatch, executable):
+    monkeypatch.setattr(sys, "executable", executable)
+    assert remedies.pip_install("numba") == "python -m pip install numba"
