@@ -98,7 +98,9 @@ def _is_close(got: np.ndarray, want: np.ndarray, tolerance: float) -> np.ndarray
     kinds = {got.dtype.kind, want.dtype.kind}
     if kinds <= {"i", "u", "O"}:  # Python's integers beyond 64 bits are objects
         return _is_close_whole(got, want, tolerance)
-    if want.dtype.kind in "iu":
+    if got.dtype.kind == "O":
+        got = got.astype("float64")
+    if want.dtype.kind in "iuO":
         want = want.astype("float64")
     with np.errstate(invalid="ignore", over="ignore"):
         distance = np.abs(got - want)

@@ -69,6 +69,14 @@ def test_whole_numbers_far_apart_differ(got, want):
     assert str(want[0]) in sentence
 
 
+def test_whole_numbers_beyond_64_bits_are_compared_with_fractions():
+    huge = np.array([2**70])
+    fraction = np.array([1.5])
+    assert holds(first_difference(huge, fraction, ("unit",)), "0", "1.5")
+    assert holds(first_difference(fraction, huge, ("unit",)), "0", "1.5")
+    assert first_difference(huge, huge.astype("float64")) is None
+
+
 def test_whole_numbers_close_to_the_least_one_agree():
     assert first_difference(LEAST + 1, LEAST) is None
     assert first_difference(LEAST[0], LEAST[0], tolerance=0) is None
