@@ -13,7 +13,6 @@ from rnnlab.cells import modes
 from rnnlab.tasks import TASKS, Task
 from rnnlab.training import SGD, Adam, Model
 from rnnlab.training.loop import Recipe
-from rnnlab.training.optimisers import clip_limit
 from rnnlab.training.task import chosen, whole
 
 OPTIMISERS = ("adam", "sgd")
@@ -89,9 +88,7 @@ class RunSettings:
         if self.optimiser == "sgd":
             optimiser = SGD(self.learning_rate, self.momentum)
         rung = ladder.find(self.rung).module
-        return Recipe(
-            self.of_task(), optimiser, self.batch, self.seed, self.chunk, clip_limit(self.clip), rung
-        )
+        return Recipe(self.of_task(), optimiser, self.batch, self.seed, self.chunk, self.clip, rung)
 
     def json(self) -> str:
         """Text from which `read` makes the same settings."""

@@ -65,7 +65,7 @@ def fit(
         rung = find(rung).module
     if not hasattr(rung, "forward"):
         raise TypeError(f"rung is {rung!r:.80}, expected a rung of the ladder, or its name")
-    recipe = Recipe(task, optimiser, batch, seed, chunk, clip_limit(clip), rung)
+    recipe = Recipe(task, optimiser, batch, seed, chunk, clip, rung)
     point = recipe.start(model)
     if checkpoint is not None:
         point = resume.begin(checkpoint, point, recipe, steps)
