@@ -14,4 +14,5 @@ def command_line(*words: object) -> str:
 
 def pip_install(*words: str) -> str:
     """The command line that installs by this Python's pip."""
-    return command_line(sys.executable, "-m", "pip", "install", *words)
+    python = sys.executable or "python"  # an embedded Python may know no program
+    return command_line(python, "-m", "pip", "install", *words)

@@ -8,6 +8,7 @@ import pytest
 from nbjudge import course
 from nbjudge.classroom import papers, processes, submissions
 from nbjudge.finding.notebook_file import Unusable
+from nbjudge.remedies import pip_install
 from rnnlab.gpu import card
 from rnnlab.ladder import find, inference
 from rnnlab.network import Network
@@ -76,3 +77,9 @@ def test_a_shell_reads_the_command_on_a_class_folder_with_a_space_in_its_name(tm
         function(folder)
     command = str(refusal.value).partition("class ")[2].rpartition("class ")[2]
     assert shlex.split(command) == [word or str(folder) for word in words]
+
+
+@pytest.mark.parametrize("executable", ["", None])
+def test_a_judge_in_an_embedded_python_calls_it_by_name(monkeypatch, executable):
+    monkeypatch.setattr(sys, "executable", executable)
+    assert pip_install("numba") == "python -m pip install numba"
