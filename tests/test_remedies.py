@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from nbjudge import course
-from nbjudge.classroom import papers, processes, submissions
+from nbjudge.classroom import export_nbgrader, papers, processes, submissions
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.remedies import pip_install
 from rnnlab.gpu import card
@@ -83,3 +83,10 @@ def test_a_shell_reads_the_command_on_a_class_folder_with_a_space_in_its_name(tm
 def test_a_judge_in_an_embedded_python_calls_it_by_name(monkeypatch, executable):
     monkeypatch.setattr(sys, "executable", executable)
     assert pip_install("numba") == "python -m pip install numba"
+
+
+def test_the_command_that_installs_nbgrader_ends_its_message(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "nbgrader.api", None)
+    with pytest.raises(Unusable) as refusal:
+        export_nbgrader.push_marks([], tmp_path / "gradebook.db", "first")
+    assert str(refusal.value).endswith(pip_install("nbgrader"))

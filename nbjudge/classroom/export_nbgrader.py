@@ -101,7 +101,7 @@ def push_marks(
         from sqlalchemy.exc import SQLAlchemyError
     except ModuleNotFoundError as missing:
         remedy = pip_install("nbgrader")
-        raise Unusable(f"writing into a gradebook needs the package {missing.name}: {remedy}.") from None
+        raise Unusable(f"writing into a gradebook needs the package {missing.name}: {remedy}") from None
     if not gradebook.is_file():
         raise Unusable(f"{gradebook} is not a file: run nbgrader generate_assignment first.")
     prose = sorted({mark.exercise for paper in papers for mark in paper.marks if mark.is_prose})
