@@ -28,7 +28,7 @@ def refused_weights():
 
 
 def refused_plan():
-    return card.why_not.__wrapped__().removesuffix(" beside an NVIDIA driver")
+    return card.why_not.__wrapped__()
 
 
 def refused_cluster():

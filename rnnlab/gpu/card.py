@@ -60,7 +60,8 @@ def why_not() -> str | None:
     if os.environ.get("RNNLAB_CUDA") == "simulator":
         return "RNNLAB_CUDA is simulator"
     if not importlib.util.find_spec("cupy"):
-        return f"CuPy is not installed: {pip_install('cupy-cuda13x')} beside an NVIDIA driver"
+        install = pip_install("cupy-cuda13x")
+        return f"CuPy is not installed; beside an NVIDIA driver, this brings it: {install}"
     try:
         import cupy
     except Exception as error:  # a library of another version, a NumPy that it does not know
