@@ -231,6 +231,7 @@ class _Writer:
         self.functions = FUNCTIONS | target.functions
         self.lines: list[str] = []
         self.texts: dict[object, tuple[str, float]] = {}
+        self.names: set[str] = set()
         self.own_lines = _own_lines(work)
         self.uses = Counter(work.stores.values())
         repeated = REPEATED | target.repeated
@@ -282,7 +283,7 @@ class _Writer:
         for place, key in self.work.stores.items():
             text, binds = self._text(key)
             if place.array == "dgates" and binds < NAME and not gate_is_h(cell):
-                name = _stored_name(cell, place)
+                name = self._unused(_stored_name(cell, place))
                 statements.append(self.target.statement(name, text))
                 text = name
             statements.append(self.target.write(place, text))
@@ -307,8 +308,16 @@ class _Writer:
         return self.texts[key]
 
     def _name(self, key, name: str, value: str) -> None:
+        name = self._unused(name)
         self.lines.append(self.target.statement(name, value))
         self.texts[key] = name, NAME
+
+    def _unused(self, name: str) -> str:
+        """The name, with underscores if another value has it: a cell may call a vector a_r."""
+        while name in self.names:
+            name += "_"
+        self.names.add(name)
+        return name
 
     def _name_of(self, key) -> str:
         """A name for a computed value: its gate's, or one made from where it is stored or what it reads."""

@@ -12,7 +12,7 @@ from rnnlab.cells import CELLS, Cell
 from rnnlab.emit import files, numba_rows
 from rnnlab.emit.body import suitable, work_of
 from rnnlab.graphs.cells import EQUATIONS
-from rnnlab.graphs.graph import sigmoid
+from rnnlab.graphs.graph import sigmoid, tanh
 from rnnlab.ladder import RUNGS
 from rnnlab.ladder.properties import WITH_KERNELS
 from rnnlab.network import Network
@@ -146,6 +146,41 @@ def test_the_gradient_of_a_gate_without_a_function_is_that_of_finite_differences
     moves = 1e-6 * np.eye(6)
     differences = [np.sum(dh * (step(a + move)[1] - step(a - move)[1])) / 2e-6 for move in moves]
     assert dgates == pytest.approx(differences, rel=1e-7)
+
+
+@pytest.mark.parametrize("vector", ["a_r", "a_n", "da_r", "dr", "inner", "next_h"])
+def test_a_vector_with_the_name_of_another_value_changes_no_result(vector, monkeypatch):
+    def equation(g, x, h, t):
+        r = g.name("r" + t, sigmoid(x @ g.W_r.T + h @ g.U_r.T + g.b_r))
+        n = g.name("n" + t, tanh(x @ g.W_n.T + g.b_n + getattr(g, vector) * h + r * (h @ g.U_n.T + g.c_n)))
+        return {"h": (1 - r) * h + r * n}
+
+    cell = f"with_{vector}"
+    monkeypatch.setitem(CELLS, cell, Cell(cell, ("n", "r"), ("h",), inner_bias="n", vectors=(vector,)))
+    monkeypatch.setitem(EQUATIONS, cell, equation)
+    names = {"njit": lambda **options: lambda function: function, "OPTIONS": {}}
+    names |= {"sigmoid": cells.sigmoid, "tanh": np.tanh}
+    for direction in ("forward", "backward"):
+        exec(numba_rows._function(cell, direction), names)
+    rng = np.random.default_rng(4)
+    a, recurrent, bias = rng.normal(size=(3, 6))
+    own, inner_bias, h, dh = rng.normal(size=(4, 3))
+    vectors = np.concatenate([inner_bias, own])
+    gates, saved, h_next = a.copy(), np.empty(3), np.empty(3)
+    names[cell](gates, recurrent, bias, vectors, h, saved, h_next)
+    r = cells.sigmoid(a[3:] + recurrent[3:] + bias[3:])
+    n = np.tanh(a[:3] + bias[:3] + own * h + r * (recurrent[:3] + inner_bias))
+    assert h_next == pytest.approx((1 - r) * h + r * n, rel=1e-12)
+
+    dgates, dgates_h, dvectors = np.empty(6), np.empty(6), np.zeros(3)
+    past = dh.copy()
+    names[f"{cell}_backward"](gates, vectors, saved, h, past, dgates, dgates_h, dvectors)
+    da_n = dh * r * (1 - n**2)
+    da_r = (dh * (n - h) + da_n * saved) * r * (1 - r)
+    assert dgates == pytest.approx(np.concatenate([da_n, da_r]), rel=1e-12)
+    assert dgates_h == pytest.approx(np.concatenate([da_n * r, da_r]), rel=1e-12)
+    assert dvectors == pytest.approx(da_n * h, rel=1e-12)
+    assert past == pytest.approx(dh * (1 - r) + da_n * own, rel=1e-12)
 
 
 def test_a_cell_with_two_products_a_step_has_no_loop():
