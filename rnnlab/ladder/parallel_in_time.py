@@ -63,7 +63,7 @@ def backward(network, saved, dy, dstate=None):
         h_before = h[:-1]
         step = SavedStep((h_before,), gates, None)
         slope = _slope(network, step, vectors)
-        # dh of a step is dy and the next step's dh times its slope; behind the last step is dstate
+        # dh of a step is dy and the next step's dh times its slope; after the last step comes dstate
         next_slope = np.concatenate([slope[1:], np.ones_like(h[:1])])
         states = _states()
         dh = states(scan.Maps(next_slope, dy), dstate[0], is_reversed=True)[:-1]

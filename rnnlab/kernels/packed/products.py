@@ -20,7 +20,7 @@ PANELS_AT_ONCE = 8  # whose blocks serve all rows before the next ones: 256 KB, 
 
 @register_jitable(error_model="numpy")
 def strip_columns(steps):
-    """Columns of a transposed operand that are packed at once into strips of so many steps."""
+    """Columns of a transposed operand that are packed at once into strips of K = steps."""
     return min(STRIP_COLUMNS, STRIP_NUMBERS // steps)
 
 
