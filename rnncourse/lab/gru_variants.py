@@ -94,10 +94,11 @@ def _problem(rung: Rung, T: int, B: int, H: int):
 def _training_step(rung: Rung, T: int, B: int, H: int) -> Callable[[], object]:
     network, x, dy = _problem(rung, T, B, H)
     state = network.zero_state(B)
+    module = rung.module  # found before the clock runs
 
     def step():
-        _, _, saved = rung.module.forward(network, x, state)
-        return rung.module.backward(network, saved, dy, None)
+        _, _, saved = module.forward(network, x, state)
+        return module.backward(network, saved, dy, None)
 
     return step
 

@@ -73,7 +73,7 @@ def _nodes(series: Series, point: Point) -> int:
 
 
 def _ring_passes(members: int) -> float:
-    """How often a ring of so many members sends the gradients over each of its links."""
+    """How often a ring of that many members sends the gradients over each of its links."""
     return 2 * (members - 1) / members
 
 

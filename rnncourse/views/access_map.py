@@ -46,8 +46,8 @@ def first_request(report: Any, line_has: str) -> tuple[np.ndarray, np.ndarray]:
     places = np.flatnonzero(is_on_line & is_load & is_first_warp)
     if not len(places):
         raise ValueError(f"no load on a line with {line_has!r}; give a part of the line that loads")
-    of_places = accesses.site[places]
-    places = places[of_places == of_places[0]]
+    site_of_place = accesses.site[places]
+    places = places[site_of_place == site_of_place[0]]
     lanes, first_of_lane = np.unique(accesses.lane[places], return_index=True)
     places = places[first_of_lane]
     array = accesses.array[places[0]]

@@ -43,19 +43,19 @@ def arrange_rows(layers: list[int], edges: Edges) -> list[float]:
         members = np.flatnonzero(np.equal(layers, k))
         rows[members] = range(len(members))
         nodes.append(members)
-    before = defaultdict(list)  # neighbours in the layer before, and in the one behind
-    behind = defaultdict(list)
+    before = defaultdict(list)  # neighbours in the layer before, and in the one after
+    after = defaultdict(list)
     for start, end in edges:
         before[end].append(start)
-        behind[start].append(end)
+        after[start].append(end)
     both = {}
     for node in range(len(layers)):
-        both[node] = before[node] + behind[node]
+        both[node] = before[node] + after[node]
     fewest = float("inf")
     best = rows
     for _ in range(SWEEPS // 3):
         _sweep(rows, nodes, before)
-        _sweep(rows, nodes[::-1], behind)
+        _sweep(rows, nodes[::-1], after)
         _sweep(rows, nodes, both)
         crossings = count_crossings(layers, rows, edges)
         if crossings < fewest:

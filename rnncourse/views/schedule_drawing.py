@@ -223,17 +223,17 @@ def _ticks(panel: tuple[int, int], ends: tuple[float, float], label: str) -> Ite
 
 
 def _round_step(span: float) -> float:
-    """The smallest of 1, 2, 5, 10, … that divides a span into MOST_TICKS parts or fewer."""
+    """The smallest of 1, 2 and 5 times a power of ten that divides a span into MOST_TICKS parts or fewer."""
     for power in range(-6, 9):
         for digit in (1, 2, 5):
             step = 10.0**power * digit
             if span / step <= MOST_TICKS:
                 return step
-    raise ValueError(f"an axis of {span:g} is longer than any step between its ticks")
+    raise ValueError(f"an axis of {span:g} is too long for {MOST_TICKS} ticks")
 
 
 def _stages(stages: Sequence[Stage], steps: int) -> Iterator[str]:
-    """Names of the stages, what each moves in the whole pass, and its predicted time for so many steps."""
+    """Names of the stages, what each moves in the whole pass, and its predicted time for that many steps."""
     sizes = []
     times = []
     for stage in stages:

@@ -214,7 +214,7 @@ def stage_numbers(direction: str, cell: str, sizes: Sizes) -> tuple[Stage, ...]:
 
 
 def _changes_what_runs(change: stages.Pass) -> bool:
-    function = getattr(change, "func", change)  # behind a partial
+    function = getattr(change, "func", change)  # a partial's
     return function not in ONLY_WHEN
 
 
