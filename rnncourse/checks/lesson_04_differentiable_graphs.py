@@ -134,7 +134,7 @@ def _at_cell_state(got, want, dh_next, dc_next, f, o, c_next) -> str:
     if place is None:
         return ""
     sequence, unit = place
-    arriving = got[place] / f[place]
+    arriving = np.asarray(got)[place] / f[place]
     right = want[place] / f[place]
     squashed = np.tanh(c_next[place])
     return (
@@ -345,10 +345,11 @@ def _kept(got: tuple, want: tuple, bias_hh: np.ndarray) -> str | None:
     """That the saved product lacks exactly its bias."""
     y, saved_product = got
     right_y, right_product = want
+    if not same(y, right_y, None):
+        return None
     H = right_y.shape[-1]
     candidate_bias = bias_hh[-H:]
-    with_bias = saved_product + candidate_bias
-    if same(y, right_y, None) and same(with_bias, right_product, 1e-9):
+    if same(saved_product + candidate_bias, right_product, 1e-9):
         return "the saved product lacks exactly c_n, the last third of bias_hh: keep the sum of both."
     return None
 

@@ -48,3 +48,24 @@ def test_rows_of_the_weights_clear_a_gate_whose_bias_is_added_up_wrongly(name, b
     assert "every gate is right: look at the sum in dbias" in advice(scales)
     scales[1] = 2
     assert f"before {gates[1]} is wrong, before {gates[0]}, {gates[2]}" in advice(scales)
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "advice"),
+    [
+        ("gru_reset_after", lambda y, product: (1.1 * y, None), "print the gates there: r is"),
+        ("gru_reset_after", lambda y, product: (1.1 * y, product[:, :, 1:]), "print the gates there: r is"),
+        (
+            "lstm_backward",
+            lambda dx, dh, dc, *others: (1.1 * dx, dh, (1.1 * dc).tolist(), *others[:-1], 1.1 * others[-1]),
+            "arrives at c_next instead of",
+        ),
+    ],
+)
+def test_a_later_result_that_cannot_be_read_leaves_the_first_difference_its_advice(name, spoil, advice):
+    def answer(*arguments):
+        return spoil(*ANSWERS[name].call(*arguments))
+
+    verdict = judge(checks.find(name)[1], InProcess(answer, name), 0)
+    assert "first differs" in str(verdict)
+    assert advice in verdict.next_step
