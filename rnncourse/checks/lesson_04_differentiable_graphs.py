@@ -108,7 +108,7 @@ def check_lstm_backward(answer, submission, rng, B, I, H):
     weight_hh = rng.standard_normal((4 * H, H))
     x = rng.standard_normal((B, I))
     step = dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh
-    behind_cell_state = slice(3 * H)  # gate rows of i, f and g
+    through_cell_state = slice(3 * H)  # gate rows of i, f and g
 
     def advice(got: tuple, want: tuple) -> str | None:
         _, dh, dc, *_, dbias = want
@@ -117,7 +117,7 @@ def check_lstm_backward(answer, submission, rng, B, I, H):
         gates = wrong_gates(got, want, ("dbias",), "ifgo")
         if gates is None:
             return None
-        if same(got[-1][behind_cell_state], dbias[behind_cell_state], None):
+        if same(got[-1][through_cell_state], dbias[through_cell_state], None):
             return gates  # what arrives at c_next is right, too
         cell_state = _at_cell_state(got[2], dc, dh_next, dc_next, f, o, c_next)
         return f"{gates}{cell_state}"

@@ -52,11 +52,11 @@ def draw_cases(rng) -> list[tuple]:
         weights = [rng.uniform(low, high) for low, high in ranges]
         return sign * np.array(weights)
 
-    smooth = drawn((0.8, 1.0), (-1.0, -0.8), (0.6, 0.9))
+    alternating = drawn((0.8, 1.0), (-1.0, -0.8), (0.6, 0.9))
     edge = drawn((0.8, 1.2)) * [1.0, 0.0, -1.0]
     scaled = drawn((0.8, 1.0), (-0.4, -0.2), (-0.9, -0.6))
     unit = rng.uniform(0.5, 0.7)
-    return [(smooth, 14, 6, "train"), (edge, 18, 7, "test"), (scaled, 23, 8, "train", unit)]
+    return [(alternating, 14, 6, "train"), (edge, 18, 7, "test"), (scaled, 23, 8, "train", unit)]
 
 
 @answers("03_training").exercise(draw_cases, diagnoses=True)
@@ -200,7 +200,7 @@ def _misconception(
     losses, steps, rows, pixels, targets = map(np.array, zip(*recorded, strict=True))
     T = len(x)
     has_other_steps = (~np.isin(steps, (T, T - 1))).any()
-    stays_finite = losses.max() <= 3 * losses[0]
+    stays_low = losses.max() <= 3 * losses[0]
     unpaired = np.abs(targets - kernel[0] * pixels) > 1e-9  # nothing stands before the first step
     exchanged = unpaired & (np.abs(pixels - kernel[0] * targets) < 1e-9)
     is_unpaired = unpaired.mean() > 0.5
@@ -212,7 +212,7 @@ def _misconception(
         ("first_step", is_called and (steps == 1).all()),
         ("scrambled", is_called and has_other_steps),
         ("one_row", is_called and (rows == 1).all()),
-        ("diverged", is_called and not stays_finite),
+        ("diverged", is_called and not stays_low),
         ("partly", any(still)),
         ("unpaired", is_unpaired and is_flat),
         ("wrong_step", error < 3 * baseline and is_late),
