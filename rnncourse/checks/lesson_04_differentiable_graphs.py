@@ -134,8 +134,9 @@ def _at_cell_state(got, want, dh_next, dc_next, f, o, c_next) -> str:
     if place is None:
         return ""
     sequence, unit = place
-    arriving = np.asarray(got)[place] / f[place]
-    right = want[place] / f[place]
+    forget_gate = f[place]
+    arriving = np.asarray(got)[place] / forget_gate
+    right = want[place] / forget_gate
     squashed = np.tanh(c_next[place])
     return (
         f" By dc, {arriving:.4g} arrives at c_next instead of {right:.4g}, at sequence {sequence}, unit "
@@ -175,7 +176,9 @@ def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -
     if not isinstance(got, tuple | list) or len(got) != len(want):
         return None
     first_bias = len(want) - len(biases)
-    pairs = list(zip(got[first_bias:], want[first_bias:], strict=True))
+    dbiases = got[first_bias:]
+    right_dbiases = want[first_bias:]
+    pairs = list(zip(dbiases, right_dbiases, strict=True))
     if not all(is_array(dbias, right.shape) for dbias, right in pairs):
         return None
     if same(got[:first_bias], want[:first_bias], None):
@@ -184,15 +187,17 @@ def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -
         has_right_numbers = same(np.sort(dbias), np.sort(right), None)
         if has_right_numbers and not same(dbias, right, None):
             rows = len(right) // len(gates)
+            first, second, *_ = gates
             return (
                 f"{name} has the right numbers in another order: "
-                f"{rows} of {gates[0]} stand first, then {rows} of {gates[1]}."
+                f"{rows} of {first} stand first, then {rows} of {second}."
             )
     first_weight = first_bias - len(WEIGHTS)
     dweights = got[first_weight:first_bias]
     right_dweights = want[first_weight:first_bias]
     weights = zip(WEIGHTS, dweights, right_dweights, strict=True)
-    sentences = map(_sentence, biases, pairs, [gates] * len(biases), weights)
+    parts = zip(biases, pairs, weights, strict=False)  # an LSTM has two weights and one bias
+    sentences = [_sentence(bias, pair, gates, weight) for bias, pair, weight in parts]
     between = (
         "The bias gradients are right for every gate: look at what happens between the gates and the rest."
     )
@@ -211,7 +216,9 @@ def _sentence(bias: str, pair: tuple, gates: str, weight: tuple) -> str | None:
         return f"{name} shows that the gradient before every gate is right: look at the sum in {bias}."
     right = ", ".join(gate for gate in gates if gate in arriving)
     others = f", before {right} right" if right else ""
-    source = f"{bias} shows" if arriving == added_up else f"{bias} and {name} show"
+    source = f"{bias} shows"
+    if arriving != added_up:
+        source = f"{bias} and {name} show"
     return (
         f"{source} that the gradient before {wrong} is wrong{others}. "
         "Follow the wires from the output to there."
@@ -330,9 +337,11 @@ def check_gru_reset_after(answer, submission, rng, T, B, I, H, has_own=False):
         own = got[0]
         return one_array_in_all(own, y) or _gates(own, y, x, h0, *weights)
 
-    if expect(got, want, "y: step, sequence, unit; the saved product: step, sequence, unit", advice=advice):
+    results = "y: step, sequence, unit; the saved product: step, sequence, unit"
+    if expect(got, want, results, advice=advice):
         states = np.concatenate([h0[np.newaxis], y[:-1]])  # before each step
-        missing = missing_vector("product", trace, {"x": x, "h": states})
+        vectors = {"x": x, "h": states}
+        missing = missing_vector("product", trace, vectors)
         refuse(missing)
 
 
@@ -366,6 +375,10 @@ def _gates(got: np.ndarray, want: np.ndarray, x, h0, weight_ih, weight_hh, bias_
     hidden_sums = weight_hh @ h + bias_hh
     own = input_sums.reshape(3, -1)[:, unit]  # of r, z and n
     carried = hidden_sums.reshape(3, -1)[:, unit]
-    r, z = 1 / (1 + np.exp(-carried[:2] - own[:2]))
-    n = np.tanh(own[2] + r * carried[2])
-    return f"print the gates there: r is {r:.4g}, z {z:.4g}, n {n:.4g}, and h was {h[unit]:.4g} before."
+    own_r, own_z, own_n = own
+    carried_r, carried_z, carried_n = carried
+    r = 1 / (1 + np.exp(-carried_r - own_r))
+    z = 1 / (1 + np.exp(-carried_z - own_z))
+    n = np.tanh(own_n + r * carried_n)
+    before = h[unit]
+    return f"print the gates there: r is {r:.4g}, z {z:.4g}, n {n:.4g}, and h was {before:.4g} before."

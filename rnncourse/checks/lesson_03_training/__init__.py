@@ -74,7 +74,8 @@ def _softmax_at(got: np.ndarray, want: np.ndarray, logits: np.ndarray, target: n
     exponentials = np.exp(outputs - outputs.max())
     probabilities = exponentials / exponentials.sum()
     listed = ", ".join(f"{probability:.4g}" for probability in probabilities)
-    return f"print the softmax: at step {t}, sequence {b} it is {listed}, and class {target[t, b]} came."
+    label = target[t, b]
+    return f"print the softmax: at step {t}, sequence {b} it is {listed}, and class {label} came."
 
 
 SHAPES = {
@@ -126,7 +127,8 @@ def check_clip_by_global_norm(answer, submission, rng, shapes, ratio, dtype, lea
     """`ratio`: the global norm in units of the limit, which is at least `least`; above it, below it, 0.
     dtype: of all gradients, or of each in turn."""
     drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
-    norm = np.sqrt(sum((gradient**2).sum() for gradient in drawn.values()))
+    squares = [(gradient**2).sum() for gradient in drawn.values()]
+    norm = np.sqrt(sum(squares))
     limit = round(rng.uniform(least, least + 1), 2)
     scale = ratio * limit / norm
     dtypes = cycle(dtype.split(", "))
@@ -139,7 +141,8 @@ def check_clip_by_global_norm(answer, submission, rng, shapes, ratio, dtype, lea
     for name, gradient in gradients.items():
         axes[name] = ("row", "column") if gradient.ndim == 2 else ("entry",)
     names = ", ".join(shapes)
-    case = f"gradients of {names}, {dtype}, global norm {ratio * limit:.6g}, limit {limit}"
+    global_norm = ratio * limit
+    case = f"gradients of {names}, {dtype}, global norm {global_norm:.6g}, limit {limit}"
     try:
         got = submission(_given(gradients), limit)
     except Wrong as wrong:
@@ -177,7 +180,9 @@ def check_adam_update(answer, submission, rng, updates, shape, dtype):
     def update(weight, m, v, step):
         return (weight, draw(), m, v, step, *settings)
 
-    state = draw(), np.zeros(shape, dtype), np.zeros(shape, dtype), 0
+    m = np.zeros(shape, dtype)
+    v = np.zeros(shape, dtype)
+    state = draw(), m, v, 0
     for _ in range(updates):
         state = answer.call(*update(*state))
     arguments = update(*state)
@@ -194,7 +199,9 @@ def _adam_parts(got: tuple, want: tuple, arguments: tuple) -> str | None:
     means = (("m", own_m, m, m_before, beta1), ("v", own_v, v, v_before, beta2))
     for name, own, right, before, beta in means:
         if not same(own, right, None):
-            old, slope, new = (array.flat[0] for array in (before, gradient, right))
+            old = before.flat[0]
+            slope = gradient.flat[0]
+            new = right.flat[0]
             return (
                 f"{name} is wrong: at the first number it was {old:.4g}, the gradient is {slope:.4g}, "
                 f"beta {beta}, and {name} becomes {new:.4g}."

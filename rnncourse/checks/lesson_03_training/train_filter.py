@@ -95,7 +95,8 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls, places) -
         return None
     # the loss of a network that gives one answer to every pixel is the targets' variance
     last_losses = [loss for loss, *_ in calls[-10:]]
-    fell = bool(calls) and np.mean(last_losses) < 0.7 * train.target.var()
+    variance = train.target.var()
+    fell = bool(calls) and np.mean(last_losses) < 0.7 * variance
     response = response_to_one_pixel(got)
     name = _misconception(got, start, kernel, held_out, baseline, calls, places, fell)
     if name in ("too_early", "diverged", "others") and _is_scaled(response, kernel):
@@ -120,7 +121,8 @@ def _has_other_rows(calls: list, train: Rows) -> bool:
     """Whether the first pixel and target of most minibatches stand nowhere in the rows to learn from."""
     matches = []
     for *_, pixel, target in calls[:99]:
-        matches.append(pixel in train.x and np.isclose(train.target, target).any())
+        is_near = np.isclose(train.target, target)
+        matches.append(pixel in train.x and is_near.any())
     return sum(matches) < 0.5 * len(matches)
 
 
@@ -139,9 +141,10 @@ def _leap(got: dict, start: dict, places: list[np.ndarray]) -> Wrong | None:
     whole = _left(got, way[:1])
     if max(longest, left) <= LEAP * whole and len(places) >= FEWEST:
         return None
+    calls = len(places)
     return Wrong(
         f"The parameters that came back lie {whole:.3g} from those given. Between two of its "
-        f"{len(places)} calls of loss_and_gradients they change by up to {longest:.3g}, and by {left:.3g} "
+        f"{calls} calls of loss_and_gradients they change by up to {longest:.3g}, and by {left:.3g} "
         "after the nearest one: they do not come from the gradients.",
         None,
         "Let each update continue from the parameters before it, by the gradients at these.",
@@ -191,7 +194,8 @@ def _misconception(
     spread = target.var()
     start_error = max(error_on(start, held_out), mean_square(target))
     response = response_to_one_pixel(got)
-    is_memoryless = np.abs(response[1:]).max() < 0.2 * np.abs(response[0])
+    sizes = np.abs(response)
+    is_memoryless = sizes[1:].max() < 0.2 * sizes[0]
     one_pixel = error < 1.2 * baseline and is_memoryless
     is_late = _alike(response, [0, *kernel]) > 0.5 > _alike(response, kernel)
 
@@ -201,12 +205,15 @@ def _misconception(
     T = len(x)
     has_other_steps = (~np.isin(steps, (T, T - 1))).any()
     stays_low = losses.max() <= 3 * losses[0]
-    unpaired = np.abs(targets - kernel[0] * pixels) > 1e-9  # nothing stands before the first step
-    exchanged = unpaired & (np.abs(pixels - kernel[0] * targets) < 1e-9)
+    weight = kernel[0]  # the only one at a first step: no pixel stands before it
+    unpaired = np.abs(targets - weight * pixels) > 1e-9
+    reversed_pairs = np.abs(pixels - weight * targets) < 1e-9
+    exchanged = unpaired & reversed_pairs
     is_unpaired = unpaired.mean() > 0.5
     is_flat = prediction.std() < 0.2 * spread**0.5
     way = _way(start, places)
-    is_apart = _left(got, way) > LEAP * _left(got, way[:1])
+    whole = _left(got, way[:1])
+    is_apart = _left(got, way) > LEAP * whole
     findings = (
         ("untouched", all(still)),
         ("first_step", is_called and (steps == 1).all()),

@@ -25,7 +25,9 @@ def check_fast_tanh(answer, submission, rng, levels, scale=1.0):
 
     scale: of both polynomials.  Where it is large, a tiny number divided by Q underflows.
     """
-    odd, even = (tuple(scale * number for number in part) for part in lambert(levels))
+    numerator, denominator = lambert(levels)
+    odd = tuple(scale * number for number in numerator)
+    even = tuple(scale * number for number in denominator)
     points = _points(rng)
     computed = [_computed(submission, point, odd, even) for point in points]
     results, all_operations, all_divisions = zip(*computed, strict=True)
@@ -34,7 +36,8 @@ def check_fast_tanh(answer, submission, rng, levels, scale=1.0):
     # on a logarithmic scale, and with the sign of zero
     is_negative = np.signbit(values) & ~np.isnan(values)
     result = {"size": np.arcsinh(values), "negative": is_negative}
-    refuse(_wrong_value(points, values, odd, even), case, result, tolerance=1e-4)
+    wrong_value = _wrong_value(points, values, odd, even)
+    refuse(wrong_value, case, result, tolerance=1e-4)
     operations = max(all_operations)
     divisions = max(all_divisions)
     surplus = _too_many(operations, divisions, len(odd) + len(even))
@@ -80,16 +83,19 @@ def _wrong_value(points: np.ndarray, values: np.ndarray, odd: tuple, even: tuple
         return None
     first = int(np.argmin(right))
     point = points[first]
+    distance = ulps[first]
     off = ""
-    if ulps[first] > ULPS:
-        off = f", {ulps[first]:.3g} ulps off; {ULPS:g} are allowed"
+    if distance > ULPS:
+        off = f", {distance:.3g} ulps off; {ULPS:g} are allowed"
     quotient = ""
     a = float(np.clip(point, -EDGE, EDGE))
     if np.isfinite(a):
         numerator = a * _polynomial(odd, a * a)
         denominator = _polynomial(even, a * a)
         quotient = f" There a·P(a²) is {numerator:.8g} and Q(a²) {denominator:.8g}."
-    return f"tanh({point:.8g}) is {values[first]:.8g} instead of {want[first]:.8g}{off}.{quotient}"
+    own = values[first]
+    right_value = want[first]
+    return f"tanh({point:.8g}) is {own:.8g} instead of {right_value:.8g}{off}.{quotient}"
 
 
 def _polynomial(coefficients: tuple, x: float) -> float:

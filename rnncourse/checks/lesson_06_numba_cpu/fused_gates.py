@@ -47,17 +47,18 @@ def check_fused_gates(answer, submission, rng, H, spread):
     text = VECTORS.format(rows=3 * H, units=H)
     vectors = proxies((Watched, VectorProxy, RowProxy), text, loop.services)
     want = answer.call(*arrays.values())
-    result = _result(submission(vectors["g"], vectors["u"], vectors["h"]), loop)
+    got = submission(vectors["g"], vectors["u"], vectors["h"])
+    result = _result(got, loop)
     missing = np.flatnonzero(~loop.written[result])
     unwritten = f"h_next[{missing[0]}] was never written." if len(missing) else None
     if refuse(unwritten, f"H={H}"):
-        got = loop.vectors[result]
+        h_next = loop.vectors[result]
 
         def advice():
-            place = first_place(got, want)
+            place = first_place(h_next, want)
             return _gates_of_unit(place, g, u, h)
 
-        expect(got, want, "h_next: unit", case, advice=advice)
+        expect(h_next, want, "h_next: unit", case, advice=advice)
 
 
 def _gates_of_unit(place: tuple | None, g: np.ndarray, u: np.ndarray, h: np.ndarray) -> str | None:
